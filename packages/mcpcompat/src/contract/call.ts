@@ -1,0 +1,40 @@
+import type { Json, JsonRecord } from '../jsonrpc/json.ts'
+
+/** What is asked or told, without id and envelope: `params` holds no `_meta`, `inputResponses` or `requestState`. */
+export interface Call {
+  readonly method: string
+  readonly params: JsonRecord
+}
+
+/**
+ * "More input needed" (MRTR). Untrusted data from whoever made it: kept whole, reported, and answered only by a caller who
+ * decided to.
+ */
+export interface Ask {
+  /** What to ask, by the key under which each answer must come back. Absent when only state was given. */
+  readonly inputRequests?: ReadonlyMap<string, Call>
+  /** Opaque to everyone but its maker; comes back byte for byte (MC-MRTR-16). */
+  readonly requestState?: string
+  /** The whole result as it came. */
+  readonly raw: Json
+}
+
+/** How long a result stays good, and for whom (MC-CACHE-03, -04). */
+export interface CacheHints {
+  /** Milliseconds, an integer of at least 0. */
+  readonly ttlMs: number
+  readonly cacheScope: 'public' | 'private'
+}
+
+/**
+ * What a call led to; a failure is a thrown `RpcError` instead.
+ *
+ * - `result`: final. `value` is the result object without `resultType`, or with it where it is relayed as it came.
+ *   `hints` are cache hints that are not yet members of `value`; codecs of eras that have none leave them out.
+ * - `ask`: more input is needed.
+ * - `other`: a `resultType` that we do not know. Kept and reported, never used as a result (MC-RT-04).
+ */
+export type Outcome =
+  | { readonly kind: 'result'; readonly value: JsonRecord; readonly hints?: CacheHints }
+  | ({ readonly kind: 'ask' } & Ask)
+  | { readonly kind: 'other'; readonly resultType: string; readonly raw: Json }

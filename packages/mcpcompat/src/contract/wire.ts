@@ -1,0 +1,54 @@
+import type { Json, JsonRecord } from '../jsonrpc/json.ts'
+import type { RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
+import type { Call, Outcome } from './call.ts'
+import type { CallContext, LogLevel, Peer, Resume, WireHints } from './context.ts'
+
+/** Three ways in which a message can fail to be what a revision says. */
+export type DecodeFailure = 'not-in-revision' | 'invalid-params' | 'invalid-envelope'
+
+export type Decoded<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: DecodeFailure; readonly message: string; readonly raw: Json | undefined }
+
+/** What a codec reads from the envelope of a request; the serving loop makes a `CallContext` of it. */
+export interface DecodedContext {
+  readonly peer: Peer
+  /** The whole `_meta` as received; `CallContext.meta` is made from it when somebody asks. */
+  readonly rawMeta: JsonRecord | undefined
+  readonly progressToken: RpcId | undefined
+  readonly logLevel: LogLevel | undefined
+  readonly resume: Resume | undefined
+}
+
+export interface DecodedCall {
+  readonly call: Call
+  readonly context: DecodedContext
+}
+
+/** The part of a context that decides how an answer is written. */
+export type AnswerContext = Pick<CallContext, 'progressToken' | 'logLevel'>
+
+/** The part of a context that decides how a request is written. */
+export type RequestContext = Pick<CallContext, 'peer' | 'meta' | 'progressToken' | 'logLevel' | 'resume'>
+
+/**
+ * The wire form of one revision. Functions only: callers never see a schema and never ask which era it is.
+ * Both directions are here, since a proxy decodes with one codec and encodes with another.
+ */
+export interface WireCodec {
+  /** For logs, never for branching. */
+  readonly revision: string
+
+  // serving
+  decodeCall(message: RpcRequest, hints: WireHints): Decoded<DecodedCall>
+  encodeOutcome(call: Call, outcome: Outcome, context: AnswerContext, id: RpcId): RpcResponse
+  /** Adds the progress token or subscription id. `undefined`: the caller did not ask for it, send nothing. */
+  encodeNotice(call: Call, notice: Call, context: AnswerContext, id: RpcId): RpcNotification | undefined
+  /** `RpcError`s keep code and data as far as the era allows; anything else becomes an internal error without its text. */
+  encodeError(error: unknown, id: RpcId | undefined): RpcFailure
+
+  // calling
+  encodeCall(call: Call, context: RequestContext, id: RpcId): { readonly message: RpcRequest; readonly hints: WireHints }
+  decodeOutcome(call: Call, message: RpcResponse): Decoded<Outcome>
+  decodeNotice(call: Call, message: RpcNotification): Decoded<Call>
+}

@@ -1,0 +1,19 @@
+// for handler authors
+export type { Ask, CacheHints, Call, Outcome } from './contract/call.ts'
+export type {
+  AbortOptions,
+  CallContext,
+  LogLevel,
+  Peer,
+  Principal,
+  Resume,
+  Scope,
+  WireHints,
+} from './contract/context.ts'
+export type { Diagnostic, OnDiagnostic } from './contract/diagnostics.ts'
+export type { Dispatcher, HeaderDeclaration, HeaderPlan, Implementation, ServerView } from './contract/dispatcher.ts'
+export { AteneaError, RpcError, TransportError, rpcCode } from './jsonrpc/errors.ts'
+export type { RpcErrorOptions, TransportErrorKind, TransportErrorOptions } from './jsonrpc/errors.ts'
+export type { Json, JsonObject, JsonRecord, JsonValue } from './jsonrpc/json.ts'
+export { JsonText } from './jsonrpc/json-text.ts'
+export type { RpcId } from './jsonrpc/message.ts'

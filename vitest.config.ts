@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const root = fileURLToPath(new URL('.', import.meta.url))
+
+/** Every export of a workspace package resolves to its source, so that tests need no build of it. */
+function sourceAliases(): { find: RegExp; replacement: string }[] {
+  return readdirSync(`${root}packages`).flatMap((folder) => {
+    const manifest = JSON.parse(readFileSync(`${root}packages/${folder}/package.json`, 'utf8')) as {
+      name: string
+      exports: Record<string, string | { default: string }>
+    }
+    return Object.entries(manifest.exports).flatMap(([key, target]) => {
+      if (typeof target === 'string') return []
+      const source = target.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts')
+      return [{ find: new RegExp(`^${manifest.name}${key.slice(1)}$`), replacement: `${root}packages/${folder}/${source}` }]
+    })
+  })
+}
+
+export default defineConfig({
+  resolve: { alias: sourceAliases() },
+  test: {
+    include: ['packages/**/*.test.ts', 'apps/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
+    testTimeout: 20_000,
+  },
+})

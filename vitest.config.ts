@@ -14,7 +14,9 @@ function sourceAliases(): { find: RegExp; replacement: string }[] {
     return Object.entries(manifest.exports).flatMap(([key, target]) => {
       if (typeof target === 'string') return []
       const source = target.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts')
-      return [{ find: new RegExp(`^${manifest.name}${key.slice(1)}$`), replacement: `${root}packages/${folder}/${source}` }]
+      return [
+        { find: new RegExp(`^${manifest.name}${key.slice(1)}$`), replacement: `${root}packages/${folder}/${source}` },
+      ]
     })
   })
 }

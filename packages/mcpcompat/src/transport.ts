@@ -1,7 +1,15 @@
 // for authors of transports and proxies
 export type { Connection, Inbound, SendOptions } from './contract/connection.ts'
 export type { LinkedSignal } from './contract/signals.ts'
-export type { AnswerContext, DecodeFailure, Decoded, DecodedCall, DecodedContext, RequestContext, WireCodec } from './contract/wire.ts'
+export type {
+  AnswerContext,
+  DecodeFailure,
+  Decoded,
+  DecodedCall,
+  DecodedContext,
+  RequestContext,
+  WireCodec,
+} from './contract/wire.ts'
 export type {
   RpcErrorObject,
   RpcFailure,

@@ -48,7 +48,11 @@ export interface WireCodec {
   encodeError(error: unknown, id: RpcId | undefined): RpcFailure
 
   // calling
-  encodeCall(call: Call, context: RequestContext, id: RpcId): { readonly message: RpcRequest; readonly hints: WireHints }
+  encodeCall(
+    call: Call,
+    context: RequestContext,
+    id: RpcId,
+  ): { readonly message: RpcRequest; readonly hints: WireHints }
   decodeOutcome(call: Call, message: RpcResponse): Decoded<Outcome>
   decodeNotice(call: Call, message: RpcNotification): Decoded<Call>
 }

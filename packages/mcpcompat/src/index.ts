@@ -12,6 +12,7 @@ export type {
 } from './contract/context.ts'
 export type { Diagnostic, OnDiagnostic } from './contract/diagnostics.ts'
 export type { Dispatcher, HeaderDeclaration, HeaderPlan, Implementation, ServerView } from './contract/dispatcher.ts'
+export { method, notice } from './contract/methods.ts'
 export { AteneaError, RpcError, TransportError, rpcCode } from './jsonrpc/errors.ts'
 export type { RpcErrorOptions, TransportErrorKind, TransportErrorOptions } from './jsonrpc/errors.ts'
 export type { Json, JsonObject, JsonRecord, JsonValue } from './jsonrpc/json.ts'

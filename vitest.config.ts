@@ -22,9 +22,27 @@ function sourceAliases(): { find: RegExp; replacement: string }[] {
 }
 
 export default defineConfig({
-  resolve: { alias: sourceAliases() },
   test: {
-    include: ['packages/**/*.test.ts', 'apps/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
     testTimeout: 20_000,
+    projects: [
+      {
+        extends: true,
+        resolve: { alias: sourceAliases() },
+        test: {
+          name: 'sources',
+          include: ['packages/**/*.test.ts', 'apps/**/*.test.ts', 'bench/**/*.test.ts', 'test/*.test.ts'],
+        },
+      },
+      {
+        // What a user gets: packed tarballs of the built packages. Needs a build and the npm registry.
+        extends: true,
+        test: {
+          name: 'packed',
+          include: ['test/packed/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+        },
+      },
+    ],
   },
 })

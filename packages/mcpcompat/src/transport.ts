@@ -10,6 +10,9 @@ export type {
   RequestContext,
   WireCodec,
 } from './contract/wire.ts'
+export { encodeMessage } from './jsonrpc/encode.ts'
+export type { MemberSpan } from './jsonrpc/scan.ts'
+export { parseMessage } from './jsonrpc/parse.ts'
 export type {
   RpcErrorObject,
   RpcFailure,

@@ -1,5 +1,5 @@
 import type { JsonValue } from './json.ts'
-import { type MemberSpan, scanMembers } from './scan.ts'
+import { type MemberSpan, type Members, scanMembers } from './scan.ts'
 
 const brand = Symbol.for('atenea.JsonText')
 
@@ -8,12 +8,13 @@ const brand = Symbol.for('atenea.JsonText')
  *
  * A payload that is only relayed travels as `JsonText`, so that numbers beyond 2^53, unknown members, member order and
  * white space survive. Parsing and the search for top-level members happen on demand and once. Instances are immutable.
+ * Text that is not JSON gives a `SyntaxError` when somebody looks into it.
  */
 export class JsonText {
   #text: string | undefined
   #members: string | undefined
   #value: JsonValue | undefined
-  #spans: ReadonlyMap<string, MemberSpan> | undefined
+  #scanned: Members | undefined
   #keys: readonly string[] | undefined
 
   static {
@@ -25,13 +26,13 @@ export class JsonText {
     return typeof value === 'object' && value !== null && brand in value
   }
 
-  /** Takes valid JSON text; it is not checked here, `value` throws a `SyntaxError` when it was not valid. */
+  /** Takes valid JSON text; it is not checked here. */
   constructor(text: string) {
     this.#text = text
   }
 
   /**
-   * An object given by the text between its braces, such as `"a":1,"b":[]`. `keys` names its members when the caller
+   * An object given by the text between its braces, such as `"a":1,"b":[]`. `keys` names all its members when the caller
    * knows them, which saves the search for them. Nothing is copied until the text is asked for.
    */
   static ofMembers(members: string, keys?: readonly string[]): JsonText {
@@ -48,26 +49,38 @@ export class JsonText {
     return this.#text
   }
 
-  /** The text between the braces of an object. Throws a `TypeError` for any other value. */
+  /** The text between the braces of an object, empty when it has no members. A `SyntaxError` when the text is no object. */
   get members(): string {
     if (this.#members === undefined) {
       const text = this.text.trim()
-      if (!text.startsWith('{')) throw new TypeError('JSON text is not an object')
-      this.#members = text.slice(1, -1)
+      if (!text.startsWith('{') || !text.endsWith('}')) throw new SyntaxError('JSON text is not an object')
+      this.#members = text.slice(1, -1).trim()
     }
     return this.#members
   }
 
-  /** The parsed value. Numbers beyond 2^53 lose digits here, which is why relays do not look. */
+  /** The parsed value, the same one every time. Numbers beyond 2^53 lose digits here, which is why relays do not look. */
   get value(): JsonValue {
     if (this.#value === undefined) this.#value = JSON.parse(this.text) as JsonValue
     return this.#value
   }
 
+  /** Whether the value is an object, judged by its first character. */
+  get isObject(): boolean {
+    return this.#members !== undefined || /^[ \t\r\n]*\{/.test(this.text)
+  }
+
   /** Where the top-level members of an object are in `text`; the last of equal keys counts. */
   get spans(): ReadonlyMap<string, MemberSpan> {
-    this.#spans ??= scanMembers(this.text)
-    return this.#spans
+    return this.#scan().spans
+  }
+
+  /**
+   * Top-level keys that were given more than once. A relay that decides by the value of a member must refuse such text or
+   * write anew what it checked, since the next hop may read another one of them (field report E14).
+   */
+  get duplicates(): readonly string[] {
+    return this.#scan().duplicates
   }
 
   /** Whether an object has this top-level member. */
@@ -83,5 +96,10 @@ export class JsonText {
 
   toJSON(): JsonValue {
     return this.value
+  }
+
+  #scan(): Members {
+    this.#scanned ??= scanMembers(this.text)
+    return this.#scanned
   }
 }

@@ -53,4 +53,9 @@ export interface RpcReject {
   readonly id: RpcId | undefined
   /** An array: a batch of the revisions that had them (MC-MSG-13). The client's era verdict looks at this. */
   readonly batch?: boolean
+  /**
+   * What the message would have been, as far as that can be told. A broken notification or response is owed no answer
+   * (MC-MSG-08); where nothing can be told, the sender may wait for one.
+   */
+  readonly like?: 'request' | 'notification' | 'response'
 }

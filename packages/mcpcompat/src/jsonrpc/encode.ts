@@ -1,0 +1,54 @@
+import type { Json } from './json.ts'
+import { JsonText } from './json-text.ts'
+import type { RpcErrorObject, RpcId, RpcMessage } from './message.ts'
+import { stringify } from './stringify.ts'
+
+/**
+ * The text of one message: a single line without its line end, well-formed Unicode. Big payload texts are joined, not
+ * copied. A payload that travels as source text keeps its values, digits and member order; only line breaks between its tokens
+ * become spaces. A `TypeError` for values that JSON cannot hold.
+ */
+export function encodeMessage(message: RpcMessage): string {
+  switch (message.kind) {
+    case 'result':
+      return `{"jsonrpc":"2.0","id":${encodeId(message.id)},"result":${encodePayload(message.result)}}`
+    case 'request':
+      return `{"jsonrpc":"2.0","id":${encodeId(message.id)},"method":${JSON.stringify(message.method)}${encodeParams(message.params)}}`
+    case 'notification':
+      return `{"jsonrpc":"2.0","method":${JSON.stringify(message.method)}${encodeParams(message.params)}}`
+    case 'error': {
+      const id = message.id === undefined ? '' : `"id":${encodeId(message.id)},` // absent, never null (MC-MSG-06, A-11)
+      return `{"jsonrpc":"2.0",${id}"error":${encodeError(message.error)}}`
+    }
+  }
+}
+
+// Ids and methods go back or on exactly as they came: an escaped lone surrogate in them stays escaped.
+function encodeId(id: RpcId): string {
+  return typeof id === 'number' ? String(id) : JSON.stringify(id)
+}
+
+function encodeParams(params: Json | undefined): string {
+  return params === undefined ? '' : `,"params":${encodePayload(params)}`
+}
+
+function encodeError(error: RpcErrorObject): string {
+  const data = error.data === undefined ? '' : `,"data":${encodePayload(error.data)}`
+  return `{"code":${error.code},"message":${stringify(error.message)}${data}}`
+}
+
+function encodePayload(json: Json): string {
+  return JsonText.is(json) ? toLine(json.text) : stringify(json)
+}
+
+/** In JSON text a raw line break can only stand between tokens, where a space means the same. */
+function toLine(text: string): string {
+  if (text.includes('\n') || text.includes('\r')) text = text.replace(/[\n\r]/g, ' ')
+  return (text as string & WellFormed).isWellFormed() ? text : (text as string & WellFormed).toWellFormed()
+}
+
+/** Members of strings that every supported runtime has and the ES2023 library does not declare. */
+interface WellFormed {
+  isWellFormed(): boolean
+  toWellFormed(): string
+}

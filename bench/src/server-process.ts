@@ -1,0 +1,61 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { withDeadline } from './deadline.ts'
+
+/** How a server is started. */
+export interface StartOptions {
+  /** Program and arguments. */
+  readonly command: readonly [string, ...string[]]
+  readonly env: Readonly<Record<string, string>>
+  /** The only processor on which it may run. */
+  readonly core: number | undefined
+}
+
+/** A running server with raw pipes. Whoever started it must `end` it. */
+export interface ServerProcess {
+  readonly pid: number
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** Called for every complete line on stderr. */
+  onStderr: (line: string) => void
+  /** Closes stdin and waits for the exit; after two seconds kills the process by its id. */
+  end(): Promise<void>
+}
+
+/** Starts a server. It inherits nothing of our environment but PATH. */
+export function startServer({ command, env, core }: StartOptions): ServerProcess {
+  const pinned = core === undefined ? command : (['taskset', '-c', String(core), ...command] as const)
+  const [program, ...args] = pinned
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, {
+    env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...env },
+    stdio: 'pipe',
+  })
+  if (child.pid === undefined) throw new Error(`could not start ${command.join(' ')}`)
+  const exited = once(child, 'exit')
+  // A write to a process that is gone shows as a missing answer, which has a deadline.
+  child.stdin.on('error', () => {})
+
+  const server: ServerProcess = {
+    pid: child.pid,
+    stdin: child.stdin,
+    stdout: child.stdout,
+    onStderr: () => {},
+    async end() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.stdin.end()
+      await withDeadline(exited, 2_000, 'exit').catch(async () => {
+        child.kill('SIGKILL')
+        await withDeadline(exited, 5_000, `exit of process ${child.pid} after SIGKILL`)
+      })
+    },
+  }
+
+  let rest = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) server.onStderr(line)
+  })
+  return server
+}

@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import type { Measurement } from '../src/run.ts'
+import { suites } from '../src/suites/index.ts'
+import { eras, targets } from '../src/targets.ts'
+
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'atenea-bench-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+// How fast it is depends on the machine and is never judged here; that every answer is right does not.
+test.each(suites.map((suite) => [suite.name, suite] as const))(
+  'suite %s: every target answers everything rightly',
+  async (name, suite) => {
+    const out = join(folder, name)
+    const args = [main, '--suite', name, '--scale', '0.01', '--rounds', '1', '--repeats', '0', '--out', out]
+    await promisify(execFile)(process.execPath, args, { timeout: 120_000, maxBuffer: 1e8 })
+
+    const { measurements } = JSON.parse(readFileSync(join(out, 'stdio.json'), 'utf8')) as {
+      measurements: Measurement[]
+    }
+    const measured = measurements.map(({ suite: own, target, era }) => `${own} ${target} ${era}`)
+    const expected = eras.flatMap((era) =>
+      targets
+        .filter((target) => target.eras.includes(era) && (suite.startOnly === true || target.startOnly !== true))
+        .map((target) => `${name} ${target.name} ${era}`),
+    )
+    expect(measured).toEqual(expected)
+    expect(readFileSync(join(out, 'stdio.md'), 'utf8')).toContain(`### ${suite.title}`)
+  },
+  150_000,
+)

@@ -18,4 +18,5 @@ export type { RpcErrorOptions, TransportErrorKind, TransportErrorOptions } from 
 export type { Json, JsonObject, JsonRecord, JsonValue } from './jsonrpc/json.ts'
 export { isJsonObject, toObject, toText, toValue } from './jsonrpc/json.ts'
 export { JsonText } from './jsonrpc/json-text.ts'
+export { canonicalize } from './jsonrpc/stringify.ts'
 export type { RpcId } from './jsonrpc/message.ts'

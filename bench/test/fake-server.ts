@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import type { ServerProcess } from '../src/server-process.ts'
 
 /** A server in this process: `answer` gets each request line and returns what is written for it. */
-export function fakeServer(answer: (line: string) => string | Buffer): ServerProcess {
+export function fakeServer(answer: (line: string) => string): ServerProcess {
   const stdin = new PassThrough()
   const stdout = new PassThrough()
   let rest = ''

@@ -39,6 +39,7 @@ export default defineConfig({
         test: {
           name: 'packed',
           include: ['test/packed/*.test.ts'],
+          globalSetup: 'test/packed/_setup.ts',
           testTimeout: 180_000,
           hookTimeout: 300_000,
         },

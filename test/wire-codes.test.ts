@@ -1,4 +1,4 @@
-import { rpcCode } from '@atenea/mcpcompat'
+import { rpcCode } from '../packages/mcpcompat/src/index.ts'
 import { expect, test } from 'vitest'
 
 test('MC-ERR-01, MC-ERR-04: the error numbers on the wire are these and no others', () => {

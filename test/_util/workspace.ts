@@ -31,8 +31,9 @@ export interface Member {
   readonly manifest: Manifest
 }
 
+/** Reads a JSON file of the repository; whole lines of comment are left out, as in a tsconfig. */
 export function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(join(rootDir, path), 'utf8'))
+  return JSON.parse(readFileSync(join(rootDir, path), 'utf8').replaceAll(/^\s*\/\/.*$/gm, ''))
 }
 
 /** All members, in the order of their folders. */

@@ -1,0 +1,54 @@
+/** An empty npm project into which packed members are installed, as a user would. */
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runCommand } from '../../scripts/run-command.ts'
+import type { Tarball } from '../packed/_setup.ts'
+import { rootDir } from './workspace.ts'
+
+/** The project; disposing of it deletes its folder. */
+export interface Consumer extends Disposable {
+  readonly folder: string
+  /** Copies a file or a folder of the repository into the project. */
+  copy(from: string, to: string): void
+  write(name: string, text: string): void
+  /** Runs a command in the project and gives what it printed; throws when it fails. */
+  run(command: string, args: readonly string[]): Promise<string>
+}
+
+/** Installs one packed member with the siblings that it depends on, and further packages of npm. */
+export async function installConsumer(
+  tarballs: readonly Tarball[],
+  name: string,
+  extra: readonly string[] = [],
+): Promise<Consumer> {
+  const folder = mkdtempSync(join(tmpdir(), 'atenea-consumer-'))
+  const consumer: Consumer = {
+    folder,
+    copy: (from, to) => cpSync(join(rootDir, from), join(folder, to), { recursive: true }),
+    write: (file, text) => writeFileSync(join(folder, file), text),
+    async run(command, args) {
+      const result = await runCommand(command, args, { cwd: folder, timeoutMs: 120_000 })
+      if (!result.ok) throw new Error(`${command} ${args.join(' ')}: ${result.reason}\n${result.output}`)
+      return result.output
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  }
+  consumer.write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
+  const paths = withSiblings(tarballs, name).map((tarball) => tarball.path)
+  await consumer.run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...paths, ...extra])
+  return consumer
+}
+
+/** A member and all siblings below it. */
+function withSiblings(tarballs: readonly Tarball[], name: string): Tarball[] {
+  const found = new Set<Tarball>()
+  const visit = (wanted: string): void => {
+    const tarball = tarballs.find((one) => one.name === wanted)
+    if (tarball === undefined || found.has(tarball)) return
+    found.add(tarball)
+    Object.keys(tarball.manifest.dependencies ?? {}).forEach(visit)
+  }
+  visit(name)
+  return [...found]
+}

@@ -1,0 +1,4 @@
+const { RpcError, rpcCode } = require('@atenea/mcpcompat')
+
+if (!RpcError.is(new RpcError(rpcCode.invalidParams, 'No.'))) throw new Error('not recognised')
+console.log('ok')

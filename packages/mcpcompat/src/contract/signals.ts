@@ -73,7 +73,7 @@ class Hub {
   readonly #links = new Set<Link>()
   readonly #onAbort = (): void => {
     hubs.delete(this.#source)
-    for (const link of [...this.#links]) link.abort(this.#source.reason)
+    for (const link of this.#links) link.abort(this.#source.reason)
   }
 
   constructor(source: AbortSignal) {

@@ -28,6 +28,7 @@ const closeBrace = 0x7d
 
 // Sticky expressions find the end of a run about three times as fast as a loop over `charCodeAt`. Each is one plain sequence,
 // so that none can backtrack.
+// oxlint-disable-next-line no-control-regex -- they are what a JSON string must not hold
 const plainCharacters = /[^"\\\u0000-\u001f]*/y
 const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y
 const numeral = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[Ee][+-]?[0-9]+)?/y

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.ts'
+import type { JsonValue } from './json.ts'
 
 /**
  * `JSON.stringify` without its two traps: it works for values of any depth, and its output holds no escape of a lone
@@ -86,5 +86,5 @@ function prepare(value: unknown, key: string): unknown {
 }
 
 function sortedKeys(object: object): readonly string[] {
-  return Object.keys(object as JsonObject).sort()
+  return Object.keys(object).sort()
 }

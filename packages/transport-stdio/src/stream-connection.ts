@@ -1,0 +1,192 @@
+import type { Readable, Writable } from 'node:stream'
+import { type Diagnostic, type OnDiagnostic, type Principal, TransportError, type WireHints, rpcCode } from '@atenea/mcpcompat'
+import {
+  type Connection,
+  type Inbound,
+  type RpcReject,
+  encodeMessage,
+  parseMessage,
+} from '@atenea/mcpcompat/transport'
+import { createInbox } from './inbox.ts'
+import { type LineFault, createLineFramer, defaultMaxLineBytes } from './line-framer.ts'
+import { type WriteText, createOutbox } from './outbox.ts'
+
+/** What every carrier of this package can be told. */
+export interface LineOptions {
+  /** How payloads come: `parsed` for those who look into them, `text` for those who relay them. Default `parsed`. */
+  readonly payload?: 'parsed' | 'text' | undefined
+  /** Bytes that one message may have. A longer one is skipped and reported as a reject. Default 16 MiB. */
+  readonly maxLineBytes?: number | undefined
+  /** How long output that the peer does not read holds up a close. Default 2,000 ms. */
+  readonly flushTimeoutMs?: number | undefined
+  readonly onDiagnostic?: OnDiagnostic | undefined
+}
+
+export interface StreamConnectionParts extends LineOptions {
+  readonly readable: Readable
+  readonly writable: Writable
+  /** Default `writable.write`. */
+  readonly writeText?: WriteText | undefined
+  /** Who is at the other end. */
+  readonly principal: Principal
+  /** For messages to people, such as `stdin` or `server "npx"`. */
+  readonly peerName: string
+  /**
+   * The peer has ended its output, or the streams broke (`error`). Return an error to throw it from the iteration, or
+   * `undefined` to end it in order. May be called once only.
+   */
+  onPeerEnd(error: Error | undefined): TransportError | undefined | Promise<TransportError | undefined>
+  /** Runs once when the connection closes, after the output was flushed. */
+  teardown(): Promise<void>
+}
+
+export interface StreamConnection extends Connection {
+  /** Stops reading and ends the iteration in order, as if the peer had ended its output. What was received still comes. */
+  endInput(): void
+  /** Ends the iteration with an error after what was received. */
+  fail(error: TransportError): void
+}
+
+/** Bytes that may wait for the consumer before reading pauses. */
+const pauseAtBytes = 4 * 1024 * 1024
+
+const lastWordsMs = 200
+
+const noHints: WireHints = Object.freeze({})
+
+/** Newline-framed messages over a pair of byte streams (MS-FRM-01, MS-FRM-06). Owns both streams as far as `teardown` does. */
+export function createStreamConnection(parts: StreamConnectionParts): StreamConnection {
+  const { readable, writable, principal, peerName } = parts
+  const payload = parts.payload ?? 'parsed'
+  const maxLineBytes = parts.maxLineBytes ?? defaultMaxLineBytes
+  const outbox = createOutbox(writable, parts.writeText ?? ((text, callback) => writable.write(text, callback)))
+  /** Why nothing can be sent any more. */
+  let sendError: TransportError | undefined
+  let closing: Promise<void> | undefined
+  let peerEnded = false
+  let peerSpoke = false
+  let batch: Inbound[] = []
+
+  const inbox = createInbox<readonly Inbound[]>({
+    onRoom: () => {
+      if (readable.isPaused() && !peerEnded && closing === undefined) readable.resume()
+    },
+    onReturn: () => close(),
+  })
+
+  const framer = createLineFramer(
+    {
+      line(text) {
+        const message = parseMessage(text, payload)
+        if (message.kind !== 'reject') peerSpoke = true
+        batch.push({ message, hints: noHints, principal })
+      },
+      fault(fault) {
+        if (fault === 'content-length' && !peerSpoke) void peerEnd(contentLengthError(peerName))
+        else batch.push({ message: rejectOf(fault, maxLineBytes), hints: noHints, principal })
+      },
+    },
+    { maxLineBytes },
+  )
+
+  function onData(chunk: Buffer): void {
+    framer.push(chunk)
+    if (batch.length === 0) return
+    const full = batch
+    batch = []
+    outbox.turnStarted()
+    inbox.push(full, chunk.length)
+    if (inbox.bytes > pauseAtBytes) readable.pause()
+  }
+
+  /** The first of: end of the input, a broken stream, a peer that cannot be understood. */
+  async function peerEnd(error: Error | undefined): Promise<void> {
+    if (peerEnded) return
+    stopReading()
+    const discarded = framer.end()
+    if (discarded > 0 && closing === undefined) {
+      report('warning', 'partial-line', `${peerName} ended in the middle of a line; ${discarded} bytes were discarded`)
+    }
+    if (TransportError.is(error)) {
+      inbox.fail(error)
+      return
+    }
+    const failure = await parts.onPeerEnd(error)
+    if (failure === undefined) inbox.end()
+    else inbox.fail(failure)
+  }
+
+  function stopReading(): void {
+    peerEnded = true
+    readable.off('data', onData)
+    readable.pause()
+  }
+
+  /** What the peer wrote before it stopped reading may still be on its way to us, so the end of its output gets a moment to come. */
+  function onUnwritable(error: Error): void {
+    sendError ??= gone(peerName, error)
+    setTimeout(() => void peerEnd(error), lastWordsMs)
+  }
+
+  function report(level: Diagnostic['level'], code: string, message: string): void {
+    parts.onDiagnostic?.({ level, code, message })
+  }
+
+  async function close(): Promise<void> {
+    closing ??= (async () => {
+      if (!peerEnded) stopReading()
+      if (sendError === undefined) await outbox.flush(parts.flushTimeoutMs ?? 2_000)
+      sendError ??= new TransportError('closed', `the connection to ${peerName} is closed`)
+      await parts.teardown()
+      inbox.end()
+    })()
+    await closing
+  }
+
+  readable.on('data', onData)
+  readable.on('end', () => void peerEnd(undefined))
+  readable.on('error', (error) => void peerEnd(error))
+  readable.on('close', () => void peerEnd(undefined))
+  writable.on('error', onUnwritable)
+
+  return {
+    inbound: inbox,
+    send(message) {
+      return sendError === undefined ? outbox.put(encodeMessage(message)) : Promise.reject(sendError)
+    },
+    endInput() {
+      if (peerEnded) return
+      stopReading()
+      inbox.end()
+    },
+    fail(error) {
+      sendError ??= error
+      if (!peerEnded) stopReading()
+      inbox.fail(error)
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function rejectOf(fault: LineFault, maxLineBytes: number): RpcReject {
+  switch (fault) {
+    case 'invalid-utf8':
+      return { kind: 'reject', code: rpcCode.parseError, reason: 'not UTF-8', id: undefined }
+    case 'too-long':
+      return { kind: 'reject', code: rpcCode.invalidRequest, reason: `over ${maxLineBytes} bytes`, id: undefined }
+    case 'content-length':
+      return { kind: 'reject', code: rpcCode.parseError, reason: 'not JSON: a Content-Length header', id: undefined }
+  }
+}
+
+function contentLengthError(peerName: string): TransportError {
+  return new TransportError(
+    'protocol',
+    `${peerName} uses Content-Length framing, as language servers do; MCP over stdio is one JSON message per line. ` +
+      'Start the peer in its MCP mode, or put a converter between.',
+  )
+}
+
+function gone(peerName: string, cause: Error): TransportError {
+  return new TransportError('closed', `${peerName} does not take messages any more (${cause.message})`, { cause })
+}

@@ -20,3 +20,25 @@ export { isJsonObject, toObject, toText, toValue } from './jsonrpc/json.ts'
 export { JsonText } from './jsonrpc/json-text.ts'
 export { canonicalize } from './jsonrpc/stringify.ts'
 export type { RpcId } from './jsonrpc/message.ts'
+export { isFresh, mergeHints, noCache } from './cache-hints.ts'
+export { isLogLevel, levelAdmits, logLevels } from './log-levels.ts'
+export { isConformingToolName } from './tool-names.ts'
+
+// which revisions are spoken
+export type {
+  CreateRevisionPolicyOptions,
+  Era,
+  ParsedRevision,
+  RevisionEvidence,
+  RevisionOffer,
+  RevisionPolicy,
+} from './revisions.ts'
+export {
+  RevisionError,
+  createRevisionPolicy,
+  legacyRevision,
+  modernRevision,
+  parseLegacyRevisions,
+  parseRevision,
+  revisionsOf,
+} from './revisions.ts'

@@ -23,3 +23,59 @@ export type {
   RpcResponse,
   RpcResult,
 } from './jsonrpc/message.ts'
+
+// the protocol as pure functions
+export {
+  cacheHintDefects,
+  cacheHintsOf,
+  invalidates,
+  isStorable,
+} from './cache-hints.ts'
+export type { ErrorPath, FailedCall } from './bridge.ts'
+export {
+  clientCapabilitiesForLegacy,
+  clientCapabilitiesForModern,
+  errorForLegacy,
+  errorForModern,
+  isNotFound,
+  resultForLegacy,
+  resultForModern,
+  serverCapabilitiesForLegacy,
+  serverCapabilitiesForModern,
+  statusOfError,
+  toolForLegacy,
+  toolForModern,
+  translateError,
+} from './bridge.ts'
+export type { Discovered, ParsedDiscoverResult } from './discover.ts'
+export { discoverResult, hasModernMarker, parseDiscoverResult } from './discover.ts'
+export {
+  HeaderValueError,
+  decodeHeaderValue,
+  encodeHeaderValue,
+  headerName,
+  maxHeaderLength,
+  standardHeaderFault,
+  standardHeaders,
+} from './headers.ts'
+export { askingMethods, inputRequestFault, missingCapability, missingForInput } from './input-requests.ts'
+export { checkEnvelope, claimOf, metaKey, metaOf, stripEnvelopeMeta, stripReservedMeta } from './meta.ts'
+export type { ParsedMetaKey } from './meta-keys.ts'
+export { isExtensionId, parseMetaKey } from './meta-keys.ts'
+export { checkParams } from './method-params.ts'
+export type { NextPage, PageLimits, PageStep, PageWalk } from './pagination.ts'
+export { createPageWalk, nextPage } from './pagination.ts'
+export type { PlannedHeaders } from './param-headers.ts'
+export { headerAnnotation, paramHeaderFault, paramHeaders, planHeaders } from './param-headers.ts'
+export type { BuildRetryOptions, NextRound, ParseResultOptions, ParsedResult, RetryRefusal } from './results.ts'
+export { buildRetry, nextRound, parseResult, resumeOf, retryParams, roundLimits } from './results.ts'
+export { isSessionId } from './session-id.ts'
+export type { SubscriptionFilter } from './subscriptions.ts'
+export {
+  acknowledgement,
+  advertisedListChanges,
+  filterAdmits,
+  grantFilter,
+  listenFilterFault,
+  parseListenFilter,
+} from './subscriptions.ts'

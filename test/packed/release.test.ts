@@ -11,14 +11,14 @@ test('the dry run of a release gets as far as npm for every package, in order, a
   const result = await runCommand('node', ['scripts/release.ts', '--dry-run'], { cwd: rootDir, timeoutMs: 170_000 })
   if (!result.ok) throw new Error(`${result.reason}\n${result.output}`)
   const published = [...result.output.matchAll(/^would publish (.+)@(\d+\.\d+\.\d+), \d+ files$/gm)]
-  const names = published.map((match) => match[1])
+  const names = published.map((match) => match[1] ?? '')
   expect(names.toSorted()).toEqual(
     publishedMembers()
       .map(({ manifest }) => manifest.name)
       .sort(),
   )
   expect(names.indexOf('@atenea/mcpcompat')).toBeLessThan(names.indexOf('@atenea/core'))
-  const versions = new Map(published.map((match) => [match[1], match[2]]))
+  const versions = new Map(published.map((match) => [match[1] ?? '', match[2]]))
   for (const { folder, manifest } of publishedMembers()) {
     const { version } = JSON.parse(readFileSync(join(rootDir, folder, 'package.json'), 'utf8')) as { version: string }
     expect(versions.get(manifest.name) === version, manifest.name).toBe(!noted().includes(manifest.name))

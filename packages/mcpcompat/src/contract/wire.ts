@@ -26,7 +26,7 @@ export interface DecodedCall {
 }
 
 /** The part of a context that decides how an answer is written. */
-export type AnswerContext = Pick<CallContext, 'progressToken' | 'logLevel'>
+export type AnswerContext = Pick<CallContext, 'progressToken' | 'logLevel' | 'resume'>
 
 /** The part of a context that decides how a request is written. */
 export type RequestContext = Pick<CallContext, 'peer' | 'meta' | 'progressToken' | 'logLevel' | 'resume'>
@@ -44,8 +44,11 @@ export interface WireCodec {
   encodeOutcome(call: Call, outcome: Outcome, context: AnswerContext, id: RpcId): RpcResponse
   /** Adds the progress token or subscription id. `undefined`: the caller did not ask for it, send nothing. */
   encodeNotice(call: Call, notice: Call, context: AnswerContext, id: RpcId): RpcNotification | undefined
-  /** `RpcError`s keep code and data as far as the era allows; anything else becomes an internal error without its text. */
-  encodeError(error: unknown, id: RpcId | undefined): RpcFailure
+  /**
+   * `RpcError`s keep code and data as far as the era allows; anything else becomes an internal error without its text. What an
+   * era calls an error can depend on the call that failed, so it is given where there is one.
+   */
+  encodeError(error: unknown, id: RpcId | undefined, call?: Call): RpcFailure
 
   // calling
   encodeCall(
@@ -53,6 +56,8 @@ export interface WireCodec {
     context: RequestContext,
     id: RpcId,
   ): { readonly message: RpcRequest; readonly hints: WireHints }
+  /** An error response is thrown as an `RpcError` in the form of the modern revision. */
   decodeOutcome(call: Call, message: RpcResponse): Decoded<Outcome>
-  decodeNotice(call: Call, message: RpcNotification): Decoded<Call>
+  /** Gives the notice without what the carrier used to route it: progress token and subscription id. */
+  decodeNotice(message: RpcNotification): Decoded<Call>
 }

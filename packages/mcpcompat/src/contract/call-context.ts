@@ -1,0 +1,135 @@
+import type { JsonObject } from '../jsonrpc/json.ts'
+import type { RpcId } from '../jsonrpc/message.ts'
+import { stripEnvelopeMeta } from '../meta.ts'
+import type { Call, Outcome } from './call.ts'
+import type { CallContext, LogLevel, Peer, Principal, Resume, Scope, WireHints } from './context.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { createScope, type OwnedScope } from './scope.ts'
+import type { DecodedCall } from './wire.ts'
+
+/**
+ * Where served calls come from: the dispatcher behind them and the way back for their answers. One object for each peer and
+ * era, not for each call.
+ */
+export interface CallHost {
+  readonly dispatcher: Dispatcher
+  /** Writes a notice of a call that is still open. */
+  notify(context: ServedContext, notice: Call): void | Promise<void>
+  /** Writes the answer. May throw when the outcome cannot be written; then `refuse` is called. */
+  answer(context: ServedContext, outcome: Outcome): void
+  /** Writes the error of a call that failed, whatever was thrown. Never throws. */
+  refuse(context: ServedContext, error: unknown): void
+}
+
+export interface CreateCallContextOptions {
+  readonly host: CallHost
+  /** The JSON-RPC id under which the answer goes back. */
+  readonly id: RpcId
+  readonly decoded: DecodedCall
+  readonly principal: Principal
+  readonly hints: WireHints
+  /** The scope that the call shares with others; absent: it gets its own, which `closeScope` closes. */
+  readonly scope?: Scope | undefined
+}
+
+/** The context of one call that arrived, made by a serving loop. */
+export function createCallContext(options: CreateCallContextOptions): ServedContext {
+  const { host, id, decoded, principal, hints, scope } = options
+  return new ServedContext(host, id, decoded, principal, hints, scope)
+}
+
+/**
+ * A `CallContext` as a serving loop holds it. Whatever most calls never look at (signal, scope, meta) is made on first use,
+ * since a call that is answered at once should cost no more than its own work.
+ */
+export class ServedContext implements CallContext {
+  readonly host: CallHost
+  readonly call: Call
+  readonly id: RpcId
+  readonly principal: Principal
+  readonly hints: WireHints
+  readonly progressToken: RpcId | undefined
+  readonly logLevel: LogLevel | undefined
+  /** Replaced by whoever answers an ask on behalf of the caller, before the call is dispatched again. */
+  resume: Resume | undefined
+  /** Set once the outcome is known or the call was cancelled: from then on nothing is written for it (MC-CANC-07, MC-PROG-06). */
+  ended = false
+  readonly #decoded: DecodedCall
+  readonly #sharedScope: Scope | undefined
+  #ownScope: OwnedScope | undefined
+  #meta: JsonObject | undefined
+  #abort: AbortController | undefined
+  #cancelReason: unknown
+  #cancelled = false
+
+  constructor(
+    host: CallHost,
+    id: RpcId,
+    decoded: DecodedCall,
+    principal: Principal,
+    hints: WireHints,
+    scope: Scope | undefined,
+  ) {
+    const { context } = decoded
+    this.call = decoded.call
+    this.id = id
+    this.principal = principal
+    this.hints = hints
+    this.progressToken = context.progressToken
+    this.logLevel = context.logLevel
+    this.resume = context.resume
+    this.host = host
+    this.#decoded = decoded
+    this.#sharedScope = scope
+  }
+
+  get peer(): Peer {
+    return this.#decoded.context.peer
+  }
+
+  get meta(): JsonObject {
+    this.#meta ??= stripEnvelopeMeta(this.#decoded.context.rawMeta)
+    return this.#meta
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.#cancelled) this.#abort.abort(this.#cancelReason)
+    }
+    return this.#abort.signal
+  }
+
+  get scope(): Scope {
+    if (this.#sharedScope !== undefined) return this.#sharedScope
+    if (this.#ownScope === undefined) {
+      this.#ownScope = createScope()
+      // Somebody who kept the context beyond the call gets a scope that is over, not one that nobody will ever close.
+      if (this.ended) void this.#ownScope.close()
+    }
+    return this.#ownScope
+  }
+
+  get cancelled(): boolean {
+    return this.#cancelled
+  }
+
+  emit(notice: Call): void | Promise<void> {
+    if (this.ended) return
+    return this.host.notify(this, notice)
+  }
+
+  /** Ends the call from outside: its signal aborts with `reason`, and nothing is written for it any more. */
+  cancel(reason: unknown): void {
+    if (this.ended) return
+    this.ended = true
+    this.#cancelled = true
+    this.#cancelReason = reason
+    this.#abort?.abort(reason)
+  }
+
+  /** Closes the scope of this call, when somebody used it. A shared one belongs to others and stays open. */
+  closeScope(): void | Promise<void> {
+    return this.#ownScope?.close()
+  }
+}

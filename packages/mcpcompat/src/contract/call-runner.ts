@@ -1,0 +1,162 @@
+import type { RpcId } from '../jsonrpc/message.ts'
+import type { ServedContext } from './call-context.ts'
+import type { Outcome } from './call.ts'
+import type { OnDiagnostic } from './diagnostics.ts'
+
+export interface CallRunnerOptions {
+  /** Handlers that may run at the same time, those of cancelled calls included until they return. */
+  readonly maxInFlight: number
+  readonly onDiagnostic?: OnDiagnostic | undefined
+}
+
+/**
+ * Runs the calls of one peer and knows which of them are open. A call that is answered at once leaves no trace here: it costs
+ * no promise and is never entered. Ids are those of the peer, whatever the era of each call.
+ */
+export class CallRunner {
+  readonly #open = new Map<RpcId, ServedContext>()
+  readonly #maxInFlight: number
+  readonly #onDiagnostic: OnDiagnostic | undefined
+  /** Handlers that have not returned. A cancelled call frees its id at once, but a handler that goes on counts on. */
+  #running = 0
+  #onIdle: (() => void)[] = []
+  #onSettled: (() => void)[] = []
+
+  constructor(options: CallRunnerOptions) {
+    this.#maxInFlight = options.maxInFlight
+    this.#onDiagnostic = options.onDiagnostic
+  }
+
+  /** Calls whose answer is still owed. */
+  get openCalls(): Iterable<ServedContext> {
+    return this.#open.values()
+  }
+
+  /** Whether an answer under this id is still owed. */
+  has(id: RpcId): boolean {
+    return this.#open.size !== 0 && this.#open.has(id)
+  }
+
+  /** Whether no further call may start now. */
+  get full(): boolean {
+    return this.#running >= this.#maxInFlight
+  }
+
+  /** Dispatches a call and hands its outcome to its host, at once when the outcome is there at once. */
+  run(context: ServedContext): void {
+    let outcome: Outcome | Promise<Outcome>
+    try {
+      outcome = context.host.dispatcher.call(context.call, context)
+    } catch (error) {
+      this.#settle(context, undefined, error)
+      return
+    }
+    if (isOutcome(outcome)) {
+      this.#settle(context, outcome, undefined)
+      return
+    }
+    this.#open.set(context.id, context)
+    this.#running++
+    outcome.then(
+      (value) => this.#land(context, value, undefined),
+      (error: unknown) => this.#land(context, undefined, error),
+    )
+  }
+
+  /**
+   * Cancels an open call: its id is free at once, its signal aborts, and nothing is written for it any more. False when
+   * there is no such call (MC-CANC-08).
+   */
+  cancel(id: RpcId, reason: unknown): boolean {
+    const context = this.#open.get(id)
+    if (context === undefined) return false
+    this.#open.delete(id)
+    context.cancel(reason)
+    this.#wake()
+    return true
+  }
+
+  /** Cancels every open call. */
+  cancelAll(reason: unknown): void {
+    for (const id of [...this.#open.keys()]) this.cancel(id, reason)
+  }
+
+  /** Resolves when no answer is owed. */
+  idle(): Promise<void> {
+    return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve))
+  }
+
+  /** Resolves when no handler runs, those of cancelled calls included. */
+  settled(): Promise<void> {
+    return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => this.#onSettled.push(resolve))
+  }
+
+  #land(context: ServedContext, outcome: Outcome | undefined, error: unknown): void {
+    this.#settle(context, outcome, error)
+    this.#running--
+    this.#wake()
+  }
+
+  /** The scope of a call is over before its answer is written, and for a cancelled call as well. */
+  #settle(context: ServedContext, outcome: Outcome | undefined, error: unknown): void {
+    let closing: void | Promise<void> = undefined
+    try {
+      closing = context.closeScope()
+    } catch (reason) {
+      this.#reportScope(reason)
+    }
+    if (closing === undefined) {
+      this.#answer(context, outcome, error)
+      return
+    }
+    this.#running++
+    if (!context.ended) this.#open.set(context.id, context)
+    const answer = (): void => {
+      this.#answer(context, outcome, error)
+      this.#running--
+      this.#wake()
+    }
+    closing.then(answer, (reason: unknown) => {
+      this.#reportScope(reason)
+      answer()
+    })
+  }
+
+  #answer(context: ServedContext, outcome: Outcome | undefined, error: unknown): void {
+    if (context.ended) return
+    context.ended = true
+    if (this.#open.size !== 0) this.#open.delete(context.id)
+    if (outcome === undefined) {
+      context.host.refuse(context, error)
+      return
+    }
+    try {
+      context.host.answer(context, outcome)
+    } catch (reason) {
+      context.host.refuse(context, reason)
+    }
+  }
+
+  #wake(): void {
+    if (this.#open.size === 0 && this.#onIdle.length > 0) {
+      for (const resolve of this.#onIdle.splice(0)) resolve()
+    }
+    if (this.#running === 0 && this.#onSettled.length > 0) {
+      for (const resolve of this.#onSettled.splice(0)) resolve()
+    }
+  }
+
+  #reportScope(cause: unknown): void {
+    this.#onDiagnostic?.({
+      level: 'error',
+      code: 'scope-failed',
+      message: 'Something that a handler left to be cleaned up after its call failed.',
+      cause,
+    })
+  }
+}
+
+/** An outcome has a kind; anything else is a promise of one. Asking for `then` would look into the value of every outcome. */
+function isOutcome(outcome: Outcome | Promise<Outcome>): outcome is Outcome {
+  return (outcome as Outcome).kind !== undefined
+}

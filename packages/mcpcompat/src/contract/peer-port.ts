@@ -1,0 +1,29 @@
+import type { RpcMessage, RpcReject } from '../jsonrpc/message.ts'
+import type { SendOptions } from './connection.ts'
+import type { WireHints } from './context.ts'
+import type { Clock } from './clock.ts'
+import type { Dispatcher } from './dispatcher.ts'
+
+/** The way to one peer, as sessions and clients need it: a hand-off for messages, and time. */
+export interface PeerPort {
+  /** Hands a message over, as `Connection.send` does. */
+  send(message: RpcMessage, options?: SendOptions): void | Promise<void>
+  /** The platform's clock when absent. */
+  readonly clock?: Clock | undefined
+}
+
+/**
+ * A client of one peer: a `Dispatcher` that is fed what the peer sends. Whoever owns the carrier reads it and hands every
+ * message to `receive`, in order and without waiting; that one reader is also how an era is found out before a client exists.
+ */
+export interface ClientPeer extends Dispatcher {
+  /** Takes one message, or the note that something came which is none. Never throws for what a peer sent. */
+  receive(message: RpcMessage | RpcReject, hints?: WireHints): void
+  /**
+   * The carrier has ended. Every open call fails at once with a `TransportError`: of kind `unknown-outcome` when its request
+   * was handed over, of kind `closed` otherwise and for all later calls.
+   */
+  closed(cause?: unknown): void
+  /** How many calls and listens are waiting for their outcome. */
+  readonly openCalls: number
+}

@@ -1,0 +1,142 @@
+import { errorForModern } from '../bridge.ts'
+import type { Call, Outcome } from '../contract/call.ts'
+import type { WireHints } from '../contract/context.ts'
+import type { Implementation } from '../contract/dispatcher.ts'
+import { method } from '../contract/methods.ts'
+import { internalError, toErrorObject, toRpcError } from '../contract/failure.ts'
+import type { AnswerContext, Decoded, DecodedCall, DecodeFailure, RequestContext, WireCodec } from '../contract/wire.ts'
+import { standardHeaders } from '../headers.ts'
+import { askingMethods } from '../input-requests.ts'
+import { rpcCode } from '../jsonrpc/errors.ts'
+import type { Json, JsonObject, JsonRecord } from '../jsonrpc/json.ts'
+import type { RpcErrorObject, RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
+import { checkEnvelope, metaOf } from '../meta.ts'
+import { checkParams } from '../method-params.ts'
+import { parseResult } from '../results.ts'
+import type { RevisionOffer } from '../revisions.ts'
+import { methods as legacyMethods } from '../rev-2025-06-18/methods.ts'
+import { readArguments, readResume, RequestEnvelope, writeParams } from './envelope.ts'
+import { methods } from './methods.ts'
+import { decodeNotice, encodeNotice } from './notices.ts'
+import { ResultWriter } from './result.ts'
+
+export interface CreateModernCodecOptions {
+  readonly revision: string
+  /** Who we are, for the `_meta` of results (MC-META-10). Left out: results do not name their server. */
+  readonly serverInfo?: Implementation | undefined
+  /** Result types of extensions that both sides have agreed on (MC-RT-05). */
+  readonly extensionResultTypes?: readonly string[]
+}
+
+/**
+ * The wire form of a modern revision. It decodes requests that claim exactly this revision, and whose structure fits; whether
+ * a tool, a prompt or an extension's method exists is for the dispatcher to say. Stateless: one codec serves any number of peers.
+ */
+export function createModernCodec(options: CreateModernCodecOptions): WireCodec {
+  return new ModernCodec(options)
+}
+
+class ModernCodec implements WireCodec {
+  readonly revision: string
+  readonly #offer: RevisionOffer
+  readonly #results: ResultWriter
+  readonly #extensionResultTypes: readonly string[]
+
+  constructor(options: CreateModernCodecOptions) {
+    this.revision = options.revision
+    this.#offer = { modern: [options.revision], legacy: [] }
+    this.#results = new ResultWriter(options.serverInfo)
+    this.#extensionResultTypes = options.extensionResultTypes ?? []
+  }
+
+  decodeCall(message: RpcRequest): Decoded<DecodedCall> {
+    const { params } = message
+    const meta = metaOf(params)
+    const envelopeFault = checkEnvelope(meta, this.#offer)
+    if (envelopeFault !== undefined) return failed('invalid-envelope', envelopeFault.message, params)
+    if (!methods.has(message.method) && legacyMethods.has(message.method)) {
+      return failed('not-in-revision', `Method not found: ${message.method}`, params)
+    }
+    // A good envelope means that there are params.
+    const known = params as JsonRecord
+    const paramsFault = checkParams(message.method, known)
+    if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)
+    const call: Call = { method: message.method, params: readArguments(known) }
+    return { ok: true, value: { call, context: new RequestEnvelope(meta as JsonObject, readResume(known)) } }
+  }
+
+  encodeOutcome(call: Call, outcome: Outcome, context: AnswerContext, id: RpcId): RpcResponse {
+    switch (outcome.kind) {
+      case 'result':
+        return { kind: 'result', id, result: this.#writeResult(call, outcome, context, id) }
+      case 'ask':
+        if (askingMethods.has(call.method)) return { kind: 'result', id, result: this.#results.ask(outcome) }
+        // A-59
+        return { kind: 'error', id, error: { ...internalError, message: `${call.method} cannot ask for input` } }
+      case 'other':
+        return { kind: 'result', id, result: this.#results.other(outcome) }
+    }
+  }
+
+  #writeResult(call: Call, outcome: Outcome & { kind: 'result' }, context: AnswerContext, id: RpcId): JsonRecord {
+    if (call.method === method.listen) return this.#results.closing(id)
+    const rule = methods.get(call.method)
+    if (rule === undefined) return this.#results.complete(outcome, false, false)
+    if (rule.steady) return this.#results.steady(outcome, rule.cacheable)
+    return this.#results.complete(outcome, rule.cacheable, context.resume !== undefined)
+  }
+
+  encodeNotice(call: Call, notice: Call, context: AnswerContext, id: RpcId): RpcNotification | undefined {
+    return encodeNotice(call, notice, context, id)
+  }
+
+  encodeError(error: unknown, id: RpcId | undefined): RpcFailure {
+    return { kind: 'error', id, error: emittable(toErrorObject(error)) }
+  }
+
+  encodeCall(call: Call, context: RequestContext, id: RpcId): { message: RpcRequest; hints: WireHints } {
+    const params = writeParams(call, context, this.revision)
+    const { revision } = this
+    return {
+      message: { kind: 'request', id, method: call.method, params },
+      // Made when a carrier with headers asks: a name that no header can hold is no fault where there are none.
+      get hints(): WireHints {
+        return standardHeaders(call, revision)
+      },
+    }
+  }
+
+  decodeOutcome(call: Call, message: RpcResponse): Decoded<Outcome> {
+    if (message.kind === 'error') throw toRpcError(message.error)
+    const { result } = message
+    const parsed = parseResult(call.method, result, { extensionResultTypes: this.#extensionResultTypes })
+    switch (parsed.kind) {
+      case 'complete':
+        return { ok: true, value: { kind: 'result', value: result } }
+      case 'input_required':
+        return { ok: true, value: { kind: 'ask', ...parsed.ask } }
+      case 'extension':
+        return { ok: true, value: { kind: 'other', resultType: parsed.resultType, raw: parsed.raw } }
+      case 'invalid':
+        // A type that nobody here knows is kept and reported, never used as a result (MC-RT-04); anything else is a defect.
+        return parsed.resultType === undefined
+          ? failed('invalid-params', parsed.reason, result)
+          : { ok: true, value: { kind: 'other', resultType: parsed.resultType, raw: result } }
+    }
+  }
+
+  decodeNotice(message: RpcNotification): Decoded<Call> {
+    return decodeNotice(message)
+  }
+}
+
+/** Codes that a modern peer may be sent (MC-ERR-02, -04, -08). What an older server or a handler means by others goes into `data`. */
+function emittable(error: RpcErrorObject): RpcErrorObject {
+  return error.code <= rpcCode.headerMismatch && error.code >= rpcCode.unsupportedVersion
+    ? error
+    : errorForModern(error)
+}
+
+function failed<T>(reason: DecodeFailure, message: string, raw: Json | undefined): Decoded<T> {
+  return { ok: false, reason, message, raw }
+}

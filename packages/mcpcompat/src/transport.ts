@@ -1,6 +1,11 @@
 // for authors of transports and proxies
 export type { Connection, Inbound, SendOptions } from './contract/connection.ts'
-export type { LinkedSignal } from './contract/signals.ts'
+export type { CreateScopeOptions, OwnedScope } from './contract/scope.ts'
+export { createScope } from './contract/scope.ts'
+export type { LinkSignalsOptions, LinkedSignal } from './contract/signals.ts'
+export { linkSignals } from './contract/signals.ts'
+export type { Channel, ChannelOptions } from './contract/streams.ts'
+export { channel } from './contract/streams.ts'
 export type {
   AnswerContext,
   DecodeFailure,
@@ -10,6 +15,8 @@ export type {
   RequestContext,
   WireCodec,
 } from './contract/wire.ts'
+export type { CreateMemoryPairOptions } from './duplex/memory.ts'
+export { createMemoryPair } from './duplex/memory.ts'
 export { encodeMessage } from './jsonrpc/encode.ts'
 export type { MemberSpan } from './jsonrpc/scan.ts'
 export { parseMessage } from './jsonrpc/parse.ts'

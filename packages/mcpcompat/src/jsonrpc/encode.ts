@@ -44,11 +44,5 @@ function encodePayload(json: Json): string {
 /** In JSON text a raw line break can only stand between tokens, where a space means the same. */
 function toLine(text: string): string {
   if (text.includes('\n') || text.includes('\r')) text = text.replace(/[\n\r]/g, ' ')
-  return (text as string & WellFormed).isWellFormed() ? text : (text as string & WellFormed).toWellFormed()
-}
-
-/** Members of strings that every supported runtime has and the ES2023 library does not declare. */
-interface WellFormed {
-  isWellFormed(): boolean
-  toWellFormed(): string
+  return text.isWellFormed() ? text : text.toWellFormed()
 }

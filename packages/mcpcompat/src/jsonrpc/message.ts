@@ -53,6 +53,8 @@ export interface RpcReject {
   readonly id: RpcId | undefined
   /** An array: a batch of the revisions that had them (MC-MSG-13). The client's era verdict looks at this. */
   readonly batch?: boolean
+  /** The source text of a batch, for a client's probe, whose answer may be in it (row S17). */
+  readonly text?: string
   /**
    * What the message would have been, as far as that can be told. A broken notification or response is owed no answer
    * (MC-MSG-08); where nothing can be told, the sender may wait for one.

@@ -141,6 +141,7 @@ describe.each(modes)('in %s mode', (mode) => {
     expect(reject).toMatchObject({ kind: 'reject', code: -32600, id })
     expect('like' in reject ? reject.like : undefined).toBe(like)
     expect(reject).not.toHaveProperty('batch')
+    expect(reject).not.toHaveProperty('text')
   })
 
   test.each([
@@ -149,7 +150,7 @@ describe.each(modes)('in %s mode', (mode) => {
     '[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/call"}]',
     ' [ ] ',
   ])('E4: MC-MSG-13: the array %s is one invalid message', (text) => {
-    expect(parse(text)).toMatchObject({ kind: 'reject', code: -32600, id: undefined, batch: true })
+    expect(parse(text)).toMatchObject({ kind: 'reject', code: -32600, id: undefined, batch: true, text })
   })
 
   test.each([

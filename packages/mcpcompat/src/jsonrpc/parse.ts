@@ -24,7 +24,7 @@ function parseWhole(text: string): RpcMessage | RpcReject {
     return notJson(text)
   }
   if (typeof value !== 'object' || value === null) return notAnObject
-  if (Array.isArray(value)) return batch
+  if (Array.isArray(value)) return batch(text)
   // JSON.parse makes own members only, `__proto__` included, so these reads cannot be answered by a prototype that came in.
   const { jsonrpc, id, method, params, result, error } = value as JsonObject
   return judge(jsonrpc, id, method, params, result, error)
@@ -37,7 +37,7 @@ function parseEnvelope(text: string): RpcMessage | RpcReject {
   } catch {
     return notJson(text)
   }
-  if (envelope === 'array') return batch
+  if (envelope === 'array') return batch(text)
   if (envelope === 'other') return notAnObject
   const { jsonrpc, id, method, params, result, error } = envelope
   return judge(jsonrpc, id, method, params, result, error)
@@ -107,7 +107,10 @@ function readError(raw: Json): RpcErrorObject | undefined {
 }
 
 const notAnObject: RpcReject = invalid('not a JSON object', undefined)
-const batch: RpcReject = { ...invalid('an array; messages are sent one at a time', undefined), batch: true }
+
+function batch(text: string): RpcReject {
+  return { ...invalid('an array; messages are sent one at a time', undefined), batch: true, text }
+}
 
 function invalid(reason: string, id: RpcId | undefined, like?: RpcReject['like']): RpcReject {
   return like === undefined

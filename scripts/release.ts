@@ -76,7 +76,9 @@ async function publish(packed: Packed, cwd: string): Promise<void> {
   } else if (await isPublished(packed)) {
     console.log(`${label} is published already`)
   } else {
-    await run('npm', ['publish', packed.tarball, '--access', 'public', '--provenance'], cwd)
+    // Only a workflow can prove where a package was built.
+    const provenance = process.env['GITHUB_ACTIONS'] === 'true' ? '--provenance' : '--no-provenance'
+    await run('npm', ['publish', packed.tarball, '--access', 'public', provenance], cwd)
     console.log(`published ${label}`)
   }
 }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Consumer, installConsumer } from '../_util/consumer.ts'
+import type { Tarball } from './_setup.ts'
 import { rootDir } from '../_util/workspace.ts'
 
 const tarballs = inject('tarballs')
@@ -25,6 +26,13 @@ const forNode = ['@atenea/transport-stdio']
 
 function compilersOf(name: string): string[] {
   return Object.keys(compilers).filter((key) => key !== 'bundler for browsers' || !forNode.includes(name))
+}
+
+/** What can be imported: `@atenea/core/sqlite` for the key `./sqlite`. */
+function entriesOf({ name, manifest }: Tarball): string[] {
+  return Object.keys(manifest.exports ?? {})
+    .filter((key) => key !== './package.json')
+    .map((key) => name + key.slice(1))
 }
 
 test('every library has a consumer, and every consumer a library', () => {
@@ -68,6 +76,19 @@ describe.each(libraries.map((tarball) => [tarball.name, tarball] as const))('%s'
       expect(await consumer.run(tarball.oldestNode, [file])).toBe('ok\n')
     },
   )
+
+  test.each(entriesOf(tarball))('importing %s loads nothing that is not needed to start', async (entry) => {
+    consumer.copy('test/_util/loaded.mjs', 'loaded.mjs')
+    const printed = await consumer.run(process.execPath, ['loaded.mjs', entry])
+    const { urls, runtime } = JSON.parse(printed) as { urls: string[]; runtime: string[] }
+    const packages = urls.map((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? url)
+    const expected = entry.endsWith('/schemas') ? /^(?:@atenea\/|zod$)/ : /^(?:@atenea\/|node:)/
+    expect(packages.filter((one) => !expected.test(one))).toEqual([])
+    const heavy = /undici|webcrypto|NativeModule (?:http|https|http2|tls|net|child_process|worker_threads|inspector)$/
+    expect(runtime.filter((one) => heavy.test(one))).toEqual([])
+    const ownModules = runtime.filter((one) => /^NativeModule (?!internal\/)/.test(one))
+    expect(forNode.includes(name) || entry.endsWith('/sqlite') ? [] : ownModules).toEqual([])
+  })
 
   test('what TypeScript compiled runs on the oldest Node too', async () => {
     expect(await consumer.run(tarball.oldestNode, ['out-nodenext/usage.js'])).toBe('ok\n')

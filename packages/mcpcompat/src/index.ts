@@ -24,6 +24,21 @@ export { isFresh, mergeHints, noCache } from './cache-hints.ts'
 export { isLogLevel, levelAdmits, logLevels } from './log-levels.ts'
 export { isConformingToolName } from './tool-names.ts'
 
+// what may be used, and what a client may carry
+export type { AllowList, CreateAllowListOptions } from './policy.ts'
+export { createAllowList } from './policy.ts'
+export type {
+  CreateSealOptions,
+  Seal,
+  SealBinding,
+  SealKey,
+  SealOptions,
+  UnsealFailure,
+  UnsealResult,
+  Unsealed,
+} from './seal.ts'
+export { createSeal } from './seal.ts'
+
 // which revisions are spoken
 export type {
   CreateRevisionPolicyOptions,

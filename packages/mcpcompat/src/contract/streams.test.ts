@@ -117,6 +117,15 @@ describe('channel', () => {
     expect(pipe.open).toBe(false)
   })
 
+  test('teardown is also asked for when the consumer breaks off at the last value of a channel that has ended', async () => {
+    let stopped = 0
+    const pipe = channel<number>({ ...limits, onStop: () => void stopped++ })
+    void pipe.push(1, 1)
+    pipe.end()
+    for await (const _ of pipe) break
+    expect(stopped).toBe(1)
+  })
+
   test('no teardown is asked for when the channel had ended and everything was taken', async () => {
     let stopped = 0
     const pipe = channel<number>({ ...limits, onStop: () => void stopped++ })

@@ -5,7 +5,10 @@ export interface ChannelOptions {
   readonly waitAtBytes: number
   /** Hard cap: a push that would hold more than this fails the channel. */
   readonly maxBytes: number
-  /** The consumer stopped before the end. Awaited before its `return()` resolves, so that the end of iteration is the end of teardown. */
+  /**
+   * The consumer stopped before it was told of the end. Called once, and awaited before its `return()` resolves, so that the
+   * end of iteration is the end of teardown.
+   */
   readonly onStop?: () => void | Promise<void>
 }
 
@@ -50,6 +53,7 @@ class BufferedChannel<T> implements Channel<T>, AsyncIterator<T> {
   #error: Error | undefined
   #consumer: Settlers<IteratorResult<T>> | undefined
   #taken = false
+  #stopping: Promise<void> | undefined
   #room: { readonly promise: Promise<void>; resolve(): void } | undefined
 
   constructor(options: ChannelOptions) {
@@ -123,12 +127,16 @@ class BufferedChannel<T> implements Channel<T>, AsyncIterator<T> {
   }
 
   async return(): Promise<IteratorResult<T>> {
-    const early = this.#open || this.#head < this.#held.length
     this.#drop()
     this.end()
     this.#error = undefined
-    if (early) await this.#options.onStop?.()
+    this.#stopping ??= this.#stop()
+    await this.#stopping
     return { value: undefined, done: true }
+  }
+
+  async #stop(): Promise<void> {
+    await this.#options.onStop?.()
   }
 
   #settle(consumer: Settlers<IteratorResult<T>>): void {

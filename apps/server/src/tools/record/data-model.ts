@@ -1,4 +1,5 @@
 import { CID } from 'multiformats/cid'
+import { isObject, kindOf, type UnknownObject } from '../json.ts'
 import { formatPath, quote } from '../json-path.ts'
 
 /**
@@ -43,7 +44,7 @@ class Reader {
     return this.#refuse(`${typeof json} is not JSON`)
   }
 
-  object(json: Readonly<Record<string, unknown>>): Uint8Array | CID | DataMap {
+  object(json: UnknownObject): Uint8Array | CID | DataMap {
     if (Object.hasOwn(json, '$link')) return this.#link(json)
     if (Object.hasOwn(json, '$bytes')) return this.#bytes(json)
     if (Object.hasOwn(json, '$type')) this.#checkType(json['$type'])
@@ -86,7 +87,7 @@ class Reader {
     this.#below('$type', () => this.#refuse(`$type must be a string that is not empty, but this is ${kindOf(type)}`))
   }
 
-  #link(json: Readonly<Record<string, unknown>>): CID {
+  #link(json: UnknownObject): CID {
     const text = json['$link']
     if (Object.keys(json).length > 1) this.#refuse('an object with $link must have no other member')
     if (typeof text !== 'string') return this.#refuse(`$link must be a string, but this is ${kindOf(text)}`)
@@ -95,7 +96,7 @@ class Reader {
     return cid
   }
 
-  #bytes(json: Readonly<Record<string, unknown>>): Uint8Array {
+  #bytes(json: UnknownObject): Uint8Array {
     const text = json['$bytes']
     if (Object.keys(json).length > 1) this.#refuse('an object with $bytes must have no other member')
     if (typeof text !== 'string') return this.#refuse(`$bytes must be a string, but this is ${kindOf(text)}`)
@@ -109,7 +110,8 @@ class Reader {
     const size = blob.get('size')
     if (!(ref instanceof CID)) this.#refuse('a blob needs ref, a $link to its content')
     else if (ref.code !== rawCode) this.#refuse('the ref of a blob must be the CID of raw bytes (bafkrei…)')
-    if (typeof mimeType !== 'string' || !mimeType.includes('/')) this.#refuse('a blob needs mimeType, such as image/png')
+    if (typeof mimeType !== 'string' || !mimeType.includes('/'))
+      this.#refuse('a blob needs mimeType, such as image/png')
     if (typeof size !== 'number' || size < 0) this.#refuse('a blob needs size, its length in bytes as an integer')
     for (const key of blob.keys()) {
       if (!blobMembers.has(key)) this.#refuse(`a blob has no member ${quote(key)}`)
@@ -162,17 +164,6 @@ function isBase64(text: string): boolean {
   return padding === 0 ? text.length % 4 !== 1 : text.length % 4 === 0
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isMap(value: Uint8Array | CID | DataMap): value is DataMap {
   return value instanceof Map
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null'
-  if (value === '') return 'an empty string'
-  if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

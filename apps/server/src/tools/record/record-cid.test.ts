@@ -21,7 +21,9 @@ async function officialCid(json: string): Promise<string> {
 
 /** The CID by an encoder that shares no code with ours; it takes the JSON form, and checks less than we do. */
 function atcuteCid(json: string): string {
-  const hash = createHash('sha256').update(encodeByAtcute(JSON.parse(json))).digest()
+  const hash = createHash('sha256')
+    .update(encodeByAtcute(JSON.parse(json)))
+    .digest()
   return CID.createV1(0x71, createDigest(0x12, hash)).toString()
 }
 
@@ -44,16 +46,30 @@ describe('CIDs of records', () => {
       '{"$type":"com.example.blah","a":123.0,"b":-0.0,"c":1e3}',
       'bafyreiepgdefnadvcmvxihwqp7hdulxhhk4r2t6tr7go7dnvml4uvkaeym',
     ],
-    ['bytes with padding', '{"b":{"$bytes":"aGVsbG8="}}', 'bafyreigaci3khto2fstcc5odlaye6zxcjbxlxgiajurxdwwg523mhnyamy'],
+    [
+      'bytes with padding',
+      '{"b":{"$bytes":"aGVsbG8="}}',
+      'bafyreigaci3khto2fstcc5odlaye6zxcjbxlxgiajurxdwwg523mhnyamy',
+    ],
     ['bytes without', '{"b":{"$bytes":"aGVsbG8"}}', 'bafyreigaci3khto2fstcc5odlaye6zxcjbxlxgiajurxdwwg523mhnyamy'],
-    ['an integer that looks like a fraction', '{"a":123.0}', 'bafyreifnja3upl32ivyn4jrni2glntdbeuehci7itgjaxp6vwfq6zn4sde'],
+    [
+      'an integer that looks like a fraction',
+      '{"a":123.0}',
+      'bafyreifnja3upl32ivyn4jrni2glntdbeuehci7itgjaxp6vwfq6zn4sde',
+    ],
   ])('%s', (_name, json, cid) => {
     expect(recordCid(JSON.parse(json))).toBe(cid)
   })
 
   const samples: readonly (readonly [string, string])[] = [
-    ['every kind of value', JSON.stringify({ a: null, b: [true, false, [], {}], c: 'öñ⽘😀👨‍👩‍👧', d: -7, e: 2 ** 53 - 1 })],
-    ['links, bytes and a blob', JSON.stringify({ l: rawLink, c: { $bytes: 'nFERjvLLiw9qm45J' }, d: [blob, [rawLink]] })],
+    [
+      'every kind of value',
+      JSON.stringify({ a: null, b: [true, false, [], {}], c: 'öñ⽘😀👨‍👩‍👧', d: -7, e: 2 ** 53 - 1 }),
+    ],
+    [
+      'links, bytes and a blob',
+      JSON.stringify({ l: rawLink, c: { $bytes: 'nFERjvLLiw9qm45J' }, d: [blob, [rawLink]] }),
+    ],
     ['unknown members that begin with $', '{"$new":1,"$":{"$x":"y"}}'],
     ['an empty name', '{"":{"":[]}}'],
     ['no bytes at all', '{"b":{"$bytes":""}}'],
@@ -121,13 +137,29 @@ describe('what is no record', () => {
     ['a number that overflows', '{"a":1e400}', 'record.a: Infinity is beyond'],
     ['half a surrogate pair', '{"a":"x\\ud83d"}', 'record.a: this string holds half of a surrogate pair'],
     ['half a pair in a name', '{"\\ud83d":1}', 'record["\\ud83d"]: the name of this member holds half'],
-    ['E13: a member __proto__', '{"a":{"__proto__":{"admin":true}}}', 'record.a.__proto__: a member must not be called'],
-    ['$type null', '{"a":{"$type":null}}', 'record.a.$type: $type must be a string that is not empty, but this is null'],
+    [
+      'E13: a member __proto__',
+      '{"a":{"__proto__":{"admin":true}}}',
+      'record.a.__proto__: a member must not be called',
+    ],
+    [
+      '$type null',
+      '{"a":{"$type":null}}',
+      'record.a.$type: $type must be a string that is not empty, but this is null',
+    ],
     ['$type 123', '{"$type":123}', 'record.$type: $type must be a string that is not empty, but this is a number'],
-    ['$type empty', '{"a":{"$type":""}}', 'record.a.$type: $type must be a string that is not empty, but this is an empty'],
+    [
+      '$type empty',
+      '{"a":{"$type":""}}',
+      'record.a.$type: $type must be a string that is not empty, but this is an empty',
+    ],
     ['$link to a number', '{"l":{"$link":1234}}', 'record.l: $link must be a string, but this is a number'],
     ['$link to nothing', '{"l":{"$link":"."}}', 'record.l: $link "." is not a CIDv1'],
-    ['$link with company', JSON.stringify({ l: { ...rawLink, other: 'x' } }), 'record.l: an object with $link must have no other'],
+    [
+      '$link with company',
+      JSON.stringify({ l: { ...rawLink, other: 'x' } }),
+      'record.l: an object with $link must have no other',
+    ],
     ['$link to a CIDv0', '{"l":{"$link":"QmdfTbBqBPQ7VNxZEYEj14VmRuZBkqFbiwReogJgS1zR1n"}}', 'record.l: $link "Qmdf'],
     [
       '$link in base58',
@@ -140,7 +172,11 @@ describe('what is no record', () => {
       'is not hashed with sha2-256',
     ],
     ['$bytes of numbers', '{"b":{"$bytes":[1,2,3]}}', 'record.b: $bytes must be a string, but this is an array'],
-    ['$bytes with company', '{"b":{"$bytes":"aGVsbG8","other":1}}', 'record.b: an object with $bytes must have no other'],
+    [
+      '$bytes with company',
+      '{"b":{"$bytes":"aGVsbG8","other":1}}',
+      'record.b: an object with $bytes must have no other',
+    ],
     ['$bytes for URLs', '{"b":{"$bytes":"_-8"}}', 'record.b: $bytes is not base64'],
     ['$bytes cut short', '{"b":{"$bytes":"aGVsb"}}', 'record.b: $bytes is not base64'],
     ['$bytes half padded', '{"b":{"$bytes":"YQ="}}', 'record.b: $bytes is not base64'],

@@ -1,0 +1,3 @@
+// Loads JSONC and zod with it, so that programs import this only once they have a file to read.
+export type { LoadConfigOptions } from './config/load-config.ts'
+export { loadConfig } from './config/load-config.ts'

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestModule, TestSuite } from 'vitest/node'
 
 /** One test of a run. */
 export interface RecordedTest {
@@ -36,10 +36,16 @@ export default class TestRecorder implements Reporter {
       faults.push(...suites.flatMap((suite) => suite.errors().map((error) => `${file}: ${error.message}`)))
       for (const test of module.children.allTests()) {
         const result = test.result()
+        // A hook that failed counts once, not once more for each test that it kept from running.
+        if (result.state === 'skipped' && isBroken(test.parent)) continue
         const note = result.state === 'skipped' ? result.note : undefined
         tests.push({ file, name: test.fullName, state: result.state, note })
       }
     }
     writeFileSync(path, JSON.stringify({ tests, faults } satisfies TestRecord))
   }
+}
+
+function isBroken(suite: TestSuite | TestModule): boolean {
+  return suite.errors().length > 0 || (suite.type === 'suite' && isBroken(suite.parent))
 }

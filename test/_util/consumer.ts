@@ -16,10 +16,10 @@ export interface Consumer extends Disposable {
   run(command: string, args: readonly string[]): Promise<string>
 }
 
-/** Installs one packed member with the siblings that it depends on, and further packages of npm. */
+/** Installs packed members with the siblings that they depend on, and further packages of npm. */
 export async function installConsumer(
   tarballs: readonly Tarball[],
-  name: string,
+  names: readonly string[],
   extra: readonly string[] = [],
 ): Promise<Consumer> {
   const folder = mkdtempSync(join(tmpdir(), 'atenea-consumer-'))
@@ -35,13 +35,13 @@ export async function installConsumer(
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   }
   consumer.write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
-  const paths = withSiblings(tarballs, name).map((tarball) => tarball.path)
+  const paths = withSiblings(tarballs, names).map((tarball) => tarball.path)
   await consumer.run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...paths, ...extra])
   return consumer
 }
 
-/** A member and all siblings below it. */
-function withSiblings(tarballs: readonly Tarball[], name: string): Tarball[] {
+/** The members and all siblings below them. */
+function withSiblings(tarballs: readonly Tarball[], names: readonly string[]): Tarball[] {
   const found = new Set<Tarball>()
   const visit = (wanted: string): void => {
     const tarball = tarballs.find((one) => one.name === wanted)
@@ -49,6 +49,6 @@ function withSiblings(tarballs: readonly Tarball[], name: string): Tarball[] {
     found.add(tarball)
     Object.keys(tarball.manifest.dependencies ?? {}).forEach(visit)
   }
-  visit(name)
+  names.forEach(visit)
   return [...found]
 }

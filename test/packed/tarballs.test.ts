@@ -4,7 +4,7 @@ import { publint } from 'publint'
 import { describe, expect, inject, test } from 'vitest'
 import { runCommand } from '../../scripts/run-command.ts'
 import { installConsumer } from '../_util/consumer.ts'
-import { rootDir } from '../_util/workspace.ts'
+import { type Manifest, rootDir } from '../_util/workspace.ts'
 
 const tarballs = inject('tarballs')
 const libraries = tarballs.filter((tarball) => tarball.manifest.bin === undefined)
@@ -24,10 +24,12 @@ describe.each(tarballs.map((tarball) => [tarball.name, tarball] as const))('%s',
   })
 
   test('installs alone into an empty project, and what it names inside exists there', async () => {
-    using consumer = await installConsumer(tarballs, name)
+    using consumer = await installConsumer(tarballs, [name])
     const folder = join(consumer.folder, 'node_modules', name)
-    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
     expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:/)
+    const exact = Object.entries(manifest.dependencies ?? {}).filter(([, range]) => !range.startsWith('^'))
+    expect(exact, 'users could not get a fix of a dependency').toEqual([])
     expect(readFileSync(join(folder, 'LICENSE'), 'utf8')).toBe(readFileSync(join(rootDir, 'LICENSE'), 'utf8'))
     for (const file of tarball.files.filter((path) => path.endsWith('.js.map'))) {
       const map = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {

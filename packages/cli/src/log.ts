@@ -79,18 +79,22 @@ export function mayUseColour(environment: Readonly<Record<string, string | undef
 }
 
 /**
- * The text on one line and without control characters, so that nothing that a peer sent can forge a log line or move the
- * cursor of a terminal.
+ * The text without control characters, so that nothing that a peer sent can move the cursor of a terminal. Line feeds stay, and
+ * what follows them is indented, so that it cannot pass for a line of its own.
  */
 function printable(text: string): string {
-  return text.toWellFormed().replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, (character) =>
-    JSON.stringify(character)
-      .slice(1, -1)
-      .replace(/^[^\\]$/, `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  )
+  return text
+    .toWellFormed()
+    .replace(/\r?\n/g, '\n  ')
+    .replace(/[^\P{Cc}\n]|[\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, escaped)
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 function quoteIfNeeded(text: string): string {
-  const safe = printable(text)
-  return /^[^\s"=]+$/.test(safe) ? safe : `"${safe.replaceAll('"', '\\"')}"`
+  return /^[\w./:@%+,-]+$/.test(text)
+    ? text
+    : JSON.stringify(text).replace(/[\p{Zl}\p{Zp}\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu, escaped)
 }

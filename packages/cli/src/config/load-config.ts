@@ -71,6 +71,9 @@ class Source {
   }
 
   parse(): Node {
+    if (this.#text.trim() === '') {
+      throw new UsageError(`${this.#file} is empty; write {} for a configuration without settings`)
+    }
     const errors: ParseError[] = []
     const root = parseTree(this.#text, errors, { allowTrailingComma: true })
     for (const { error, offset } of errors.slice(0, 1)) {

@@ -1,0 +1,15 @@
+import { homedir } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { cacheDir, stateDir } from './state-dirs.ts'
+
+describe('state and cache directories', () => {
+  test.each([
+    [{ XDG_STATE_HOME: '/s', XDG_CACHE_HOME: '/c', HOME: '/h' }, '/s/atenea', '/c/atenea'],
+    [{ HOME: '/h' }, '/h/.local/state/atenea', '/h/.cache/atenea'],
+    [{ XDG_STATE_HOME: 'relative', XDG_CACHE_HOME: '', HOME: '/h' }, '/h/.local/state/atenea', '/h/.cache/atenea'],
+    [{}, `${homedir()}/.local/state/atenea`, `${homedir()}/.cache/atenea`],
+  ])('%j', (environment, state, cache) => {
+    expect(stateDir(environment)).toBe(state)
+    expect(cacheDir(environment)).toBe(cache)
+  })
+})

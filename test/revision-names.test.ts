@@ -17,7 +17,7 @@ function mayName(path: string): boolean {
   return path.startsWith('packages/mcpcompat/') || isTestFile(path) || path === 'packages/testkit/src/requirements.ts'
 }
 
-const sources = [...workspaceMembers().map((member) => member.folder), 'bench', 'examples'].flatMap(sourceFiles)
+const sources = workspaceMembers().flatMap((member) => sourceFiles(member.folder))
 
 test('revisions are named in mcpcompat only, in code and in comments', () => {
   const named = sources

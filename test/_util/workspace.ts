@@ -38,13 +38,12 @@ export function readJson(path: string): unknown {
 
 /** All members, in the order of their folders. */
 export function workspaceMembers(): Member[] {
-  return ['apps', 'packages'].flatMap((kind) =>
-    readdirSync(join(rootDir, kind))
-      .sort()
-      .map((name) => `${kind}/${name}`)
-      .filter((folder) => existsSync(join(rootDir, folder, 'package.json')))
-      .map((folder) => ({ folder, manifest: readJson(`${folder}/package.json`) as Manifest })),
-  )
+  const below = (kind: string): string[] =>
+    existsSync(join(rootDir, kind)) ? readdirSync(join(rootDir, kind)).map((name) => `${kind}/${name}`) : []
+  return [...below('apps'), 'bench', ...below('examples'), ...below('packages')]
+    .filter((folder) => existsSync(join(rootDir, folder, 'package.json')))
+    .sort()
+    .map((folder) => ({ folder, manifest: readJson(`${folder}/package.json`) as Manifest }))
 }
 
 /** Those that are published. */

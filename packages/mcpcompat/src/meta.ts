@@ -54,14 +54,9 @@ export function claimOf(meta: JsonValue | undefined): JsonValue | undefined {
  * value of `params._meta`. `undefined` means that it is good; nothing is allocated then, since every modern request pays for this.
  */
 export function checkEnvelope(meta: JsonValue | undefined, offer: RevisionOffer): RpcErrorObject | undefined {
+  const claimFault = checkClaim(meta, offer)
+  if (claimFault !== undefined) return claimFault
   if (!isObject(meta)) return missingKeys(meta)
-  const version = meta[metaKey.protocolVersion]
-  // step 16
-  if (typeof version !== 'string') {
-    return version === undefined ? missingKeys(meta) : malformed(metaKey.protocolVersion, 'a string')
-  }
-  // step 18, ahead of the other members, so that a future revision is not judged by the required members of this one
-  if (!offer.modern.includes(version)) return unsupportedVersion(version, offer)
   // step 20
   const capabilities = meta[metaKey.clientCapabilities]
   if (!isObject(capabilities)) {
@@ -81,6 +76,16 @@ export function checkEnvelope(meta: JsonValue | undefined, offer: RevisionOffer)
   const level = meta[metaKey.logLevel]
   if (level !== undefined && !isLogLevel(level)) return malformed(metaKey.logLevel, 'one of the eight log levels')
   return undefined
+}
+
+/** Judges the claim alone: steps 16 and 18 of the ladder. The revision comes first, so that a future one is not judged by the members that this one requires. */
+export function checkClaim(meta: JsonValue | undefined, offer: RevisionOffer): RpcErrorObject | undefined {
+  const version = claimOf(meta)
+  if (version === undefined) return missingKeys(meta)
+  // step 16
+  if (typeof version !== 'string') return malformed(metaKey.protocolVersion, 'a string')
+  // step 18
+  return offer.modern.includes(version) ? undefined : unsupportedVersion(version, offer)
 }
 
 /** Whether a value describes a program: strings `name` and `version`, whatever else there is. */

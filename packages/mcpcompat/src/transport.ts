@@ -54,6 +54,8 @@ export {
   toolForModern,
   translateError,
 } from './bridge.ts'
+export type { DuplexState, DuplexVerdict } from './classify.ts'
+export { claimsModern, classifyDuplex, modernRequestFault } from './classify.ts'
 export type { Discovered, ParsedDiscoverResult } from './discover.ts'
 export { discoverResult, hasModernMarker, parseDiscoverResult } from './discover.ts'
 export {
@@ -65,11 +67,35 @@ export {
   standardHeaderFault,
   standardHeaders,
 } from './headers.ts'
+export type {
+  HttpHead,
+  HttpLadder,
+  HttpLadderPolicy,
+  HttpRefusal,
+  HttpVerdict,
+  SessionLookup,
+  SessionRequest,
+} from './http-ladder.ts'
+export { createHttpLadder } from './http-ladder.ts'
+export { loopbackHosts } from './http-source.ts'
 export { askingMethods, inputRequestFault, missingCapability, missingForInput } from './input-requests.ts'
 export { checkEnvelope, claimOf, metaKey, metaOf, stripEnvelopeMeta, stripReservedMeta } from './meta.ts'
 export type { ParsedMetaKey } from './meta-keys.ts'
 export { isExtensionId, parseMetaKey } from './meta-keys.ts'
 export { checkParams } from './method-params.ts'
+export type { AnswerForms } from './media-types.ts'
+export { acceptedForms, isJsonType, isSseType } from './media-types.ts'
+export type {
+  DuplexProbeContext,
+  DuplexProbeEvent,
+  HandshakeState,
+  LateVerdict,
+} from './negotiate-duplex.ts'
+export { judgeDuplexProbe, judgeLateAnswer } from './negotiate-duplex.ts'
+export type { HttpProbeAnswer, HttpProbeContext, HttpProbeFailure } from './negotiate-http.ts'
+export { judgeHttpProbe } from './negotiate-http.ts'
+export type { ProbeContext, ProbeVerdict } from './negotiate.ts'
+export { isRecognisedModernError } from './negotiate.ts'
 export type { NextPage, PageLimits, PageStep, PageWalk } from './pagination.ts'
 export { createPageWalk, nextPage } from './pagination.ts'
 export type { PlannedHeaders } from './param-headers.ts'

@@ -1,0 +1,53 @@
+/** Names under which a loopback listener may be asked for, ports aside. */
+export const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
+export interface SourcePolicy {
+  /** Origins of web pages that may ask, as browsers write them: `https://example.com`. Requests without `Origin` are not from pages. */
+  readonly allowedOrigins: readonly string[]
+  /** Host names under which the listener may be asked for, without ports. Absent: any; a loopback listener should name its own. */
+  readonly allowedHosts?: readonly string[] | undefined
+}
+
+/** Tells whether a request comes from where requests may come from (MH-EP-02, -03; step 1). */
+export interface SourceGuard {
+  /** Why the source is refused, or `undefined`. */
+  fault(origin: string | undefined, host: string | undefined): string | undefined
+}
+
+/** Distinct values whose verdict is kept; an attacker can send any number of them. */
+const maxRemembered = 256
+
+/** Builds the guard. Each distinct value is judged once. */
+export function createSourceGuard(policy: SourcePolicy): SourceGuard {
+  const origins = new Set(policy.allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')))
+  const hosts =
+    policy.allowedHosts === undefined ? undefined : new Set(policy.allowedHosts.map((host) => host.toLowerCase()))
+  const isAllowedOrigin = remembered((origin) => origin !== 'null' && origins.has(origin.toLowerCase()))
+  const isAllowedHost = remembered((host) => hosts === undefined || hosts.has(hostName(host)))
+  return {
+    fault(origin, host) {
+      // `null` and whatever does not parse are in no list
+      if (origin !== undefined && !isAllowedOrigin(origin)) return 'This Origin is not allowed.'
+      // DNS rebinding: the page's own host name leads here
+      if (host !== undefined && !isAllowedHost(host)) return 'This Host is not allowed.'
+      return undefined
+    },
+  }
+}
+
+function remembered(judge: (value: string) => boolean): (value: string) => boolean {
+  const verdicts = new Map<string, boolean>()
+  return (value) => {
+    const known = verdicts.get(value)
+    if (known !== undefined) return known
+    const verdict = judge(value)
+    if (verdicts.size >= maxRemembered) verdicts.clear()
+    verdicts.set(value, verdict)
+    return verdict
+  }
+}
+
+/** A `Host` field without its port, in lower case. */
+function hostName(host: string): string {
+  return host.trim().toLowerCase().replace(/:\d*$/, '')
+}

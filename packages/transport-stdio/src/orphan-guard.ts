@@ -64,6 +64,7 @@ function start(): ChildProcessByStdio<Writable, null, null> {
   shell.stdin.write([...groups].map((group) => `+${group}\n`).join(''))
   // Neither may keep this process alive: its end is what the guard waits for.
   shell.unref()
-  if ('unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref()
+  const pipe: Writable & { unref?(): void } = shell.stdin
+  pipe.unref?.()
   return shell
 }

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { type Resolvers, withResolvers } from './with-resolvers.ts'
 
 export interface Outbox {
   /**
@@ -30,7 +31,7 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
   let text = ''
   let scheduled = false
   let inTurn = false
-  let drained: PromiseWithResolversOf<void> | undefined
+  let drained: Resolvers<void> | undefined
 
   function write(): void {
     scheduled = false
@@ -80,17 +81,4 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
       writable.off('close', resolve)
     },
   }
-}
-
-interface PromiseWithResolversOf<T> {
-  readonly promise: Promise<T>
-  readonly resolve: (value: T) => void
-}
-
-function withResolvers<T>(): PromiseWithResolversOf<T> {
-  let resolve: (value: T) => void = () => undefined
-  const promise = new Promise<T>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
 }

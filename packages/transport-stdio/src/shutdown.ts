@@ -9,11 +9,13 @@ export interface ShutdownOptions {
 
 /** How often a process group without its leader is looked at; there is no event for its end. */
 const pollMs = 25
+/** What is left of a group when its leader has ended gets this long between SIGTERM and SIGKILL. */
+const leftBehindMs = 500
 
 /**
  * Stops a server process in order: closes its stdin, waits, SIGTERM to its whole group, waits, SIGKILL (MS-LIFE-01). Processes that
- * it started and left behind in its group are stopped as well. Resolves when the group is gone; bounded by the two times and a
- * second for the kernel. `exited` resolves when the process itself has ended. May be called for a process that has ended.
+ * it started and left behind in its group are stopped as well. Resolves when the process has ended and its group was told to; bounded
+ * by the two times and a second for the kernel. `exited` resolves when the process itself has ended. May be called for one that has.
  */
 export async function stopServer(
   child: ChildProcess,
@@ -24,19 +26,20 @@ export async function stopServer(
   const group = child.pid
   if (group === undefined) return
   child.stdin?.end()
-  let running = hasEnded(child) ? false : !(await within(exited, closeTimeoutMs))
-  for (const [signal, waitMs] of [
-    ['SIGTERM', termTimeoutMs],
-    ['SIGKILL', 1_000],
-  ] as const) {
-    if (!running && !groupLives(group)) return
-    signalGroup(child, group, signal)
-    if (running) running = !(await within(exited, waitMs))
-    await groupGone(group, waitMs)
+  if (!hasEnded(child) && !(await within(exited, closeTimeoutMs))) {
+    signalGroup(child, group, 'SIGTERM')
+    if (!(await within(exited, termTimeoutMs))) {
+      signalGroup(child, group, 'SIGKILL')
+      await within(exited, 1_000)
+    }
   }
+  if (!groupLives(group)) return
+  signalGroup(child, group, 'SIGTERM')
+  await groupGone(group, leftBehindMs)
+  signalGroup(child, group, 'SIGKILL')
 }
 
-export function hasEnded(child: ChildProcess): boolean {
+function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null
 }
 

@@ -37,11 +37,11 @@ const contestMs = 5_000
  */
 export async function bindSocket(server: Server, path: string): Promise<BoundSocket> {
   const fs = process.getBuiltinModule('node:fs')
-  const { dirname, join } = process.getBuiltinModule('node:path')
-  const nursery = fs.mkdtempSync(join(dirname(path), '.s'))
+  const paths = process.getBuiltinModule('node:path')
+  const nursery = fs.mkdtempSync(paths.join(paths.dirname(path), '.s'))
   const handle = fs.openSync(nursery, 'r')
   try {
-    const born = join(nursery, socketName)
+    const born = paths.join(nursery, socketName)
     await listen(server, shortened(born, handle))
     fs.chmodSync(born, 0o600)
     const own = fs.lstatSync(born, { bigint: true })

@@ -3,6 +3,7 @@ import { type AbortOptions, type Principal, TransportError } from '@atenea/mcpco
 import type { Connection } from '@atenea/mcpcompat/transport'
 import { within } from './shutdown.ts'
 import { prepareSocketFolder } from './socket-folder.ts'
+import { withResolvers } from './with-resolvers.ts'
 import { assertSocketPath, bindSocket, codeOf } from './socket-path.ts'
 import { type LineOptions, type StreamConnection, createStreamConnection } from './stream-connection.ts'
 
@@ -34,8 +35,7 @@ export async function listenSocket(
 ): Promise<SocketListener> {
   const uid = ownUid()
   assertSocketPath(path)
-  const { dirname } = process.getBuiltinModule('node:path')
-  prepareSocketFolder(dirname(path), uid, options.onDiagnostic)
+  prepareSocketFolder(process.getBuiltinModule('node:path').dirname(path), uid, options.onDiagnostic)
 
   // Half open, so that a client that has said all it wants still gets its answers.
   const server = process.getBuiltinModule('node:net').createServer({ allowHalfOpen: true })
@@ -105,29 +105,10 @@ export interface DialSocketOptions extends LineOptions, AbortOptions {
 
 /** Connects to a unix socket. Rejects with a `TransportError` of kind `unreachable` that says what is at the path instead. */
 export async function dialSocket(path: string, options: DialSocketOptions = {}): Promise<Connection> {
-  const { signal, connectTimeoutMs = 5_000 } = options
-  signal?.throwIfAborted()
+  options.signal?.throwIfAborted()
   assertSocketPath(path)
   const socket = process.getBuiltinModule('node:net').connect({ path, allowHalfOpen: true })
-  await new Promise<void>((resolve, reject) => {
-    const stop = (reason: unknown): void => {
-      socket.destroy()
-      settle(() => reject(reason))
-    }
-    const onAbort = (): void => stop(signal?.reason)
-    const timer = setTimeout(() => {
-      const text = `the server at ${path} did not accept the connection within ${connectTimeoutMs} ms`
-      stop(new TransportError('timeout', text, { retryable: true }))
-    }, connectTimeoutMs)
-    const settle = (finish: () => void): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-      finish()
-    }
-    signal?.addEventListener('abort', onAbort, { once: true })
-    socket.once('connect', () => settle(resolve))
-    socket.once('error', (error) => settle(() => reject(dialError(path, error))))
-  })
+  await connected(socket, path, options)
   const owner = process.getBuiltinModule('node:fs').statSync(path, { throwIfNoEntry: false })?.uid
   return createSocketConnection(socket, {
     ...options,
@@ -143,6 +124,29 @@ export async function dialSocket(path: string, options: DialSocketOptions = {}):
       )
     },
   })
+}
+
+/** Waits for the connection; whatever ends the waiting early also ends the socket. */
+async function connected(socket: Socket, path: string, options: DialSocketOptions): Promise<void> {
+  const { signal, connectTimeoutMs = 5_000 } = options
+  const { promise, resolve, reject } = withResolvers<void>()
+  const onAbort = (): void => reject(signal?.reason)
+  const timer = setTimeout(() => {
+    const message = `the server at ${path} did not accept the connection within ${connectTimeoutMs} ms`
+    reject(new TransportError('timeout', message, { retryable: true }))
+  }, connectTimeoutMs)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  socket.once('connect', resolve)
+  socket.on('error', (error) => reject(dialError(path, error)))
+  try {
+    await promise
+  } catch (error) {
+    socket.destroy()
+    throw error
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+  }
 }
 
 type SocketConnectionParts = Omit<Parameters<typeof createStreamConnection>[0], 'readable' | 'writable' | 'teardown'>

@@ -10,7 +10,7 @@ export interface ServerExit {
 export class ServerExitError extends TransportError {
   override readonly name: string = 'ServerExitError'
   readonly exit: ServerExit
-  /** The last lines that it wrote to stderr, passed through the `redact` option. At most 20 lines of 500 characters. */
+  /** The last lines that it wrote to stderr, passed through the `redact` option: at most 20, of 500 characters each. */
   readonly stderr: readonly string[]
 
   constructor(command: string, exit: ServerExit, stderr: readonly string[]) {

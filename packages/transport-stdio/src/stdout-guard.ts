@@ -15,16 +15,19 @@ const brand = Symbol.for('atenea.stdoutGuard')
  */
 export function guardStdout(): StdoutGuard {
   const { stdout, stderr } = process
-  if (brand in stdout.write) throw new TypeError('stdout is in use by another connection of this process')
+  if (Reflect.has(stdout, brand)) throw new TypeError('stdout is in use by another connection of this process')
   const original = stdout.write.bind(stdout)
   // Somebody else's patch, which has to come back in its place.
   const found = Object.getOwnPropertyDescriptor(stdout, 'write')
-  const redirect = Object.assign(stderr.write.bind(stderr), { [brand]: true })
+  const redirect = stderr.write.bind(stderr)
   stdout.write = redirect
+  Reflect.set(stdout, brand, true)
   return {
     write: (text, callback) => original(text, callback),
     restore() {
-      if (stdout.write !== redirect) return
+      Reflect.deleteProperty(stdout, brand)
+      // Somebody patched it after us; that is theirs to take away.
+      if (Object.getOwnPropertyDescriptor(stdout, 'write')?.value !== redirect) return
       Reflect.deleteProperty(stdout, 'write')
       if (found !== undefined) Object.defineProperty(stdout, 'write', found)
     },

@@ -1,13 +1,20 @@
 import type { Readable, Writable } from 'node:stream'
-import { type Diagnostic, type OnDiagnostic, type Principal, TransportError, type WireHints, rpcCode } from '@atenea/mcpcompat'
+import {
+  type Diagnostic,
+  type OnDiagnostic,
+  type Principal,
+  TransportError,
+  type WireHints,
+  rpcCode,
+} from '@atenea/mcpcompat'
 import {
   type Connection,
   type Inbound,
   type RpcReject,
+  channel,
   encodeMessage,
   parseMessage,
 } from '@atenea/mcpcompat/transport'
-import { createInbox } from './inbox.ts'
 import { type LineFault, createLineFramer, defaultMaxLineBytes } from './line-framer.ts'
 import { type WriteText, createOutbox } from './outbox.ts'
 
@@ -67,11 +74,10 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
   let peerSpoke = false
   let batch: Inbound[] = []
 
-  const inbox = createInbox<readonly Inbound[]>({
-    onRoom: () => {
-      if (readable.isPaused() && !peerEnded && closing === undefined) readable.resume()
-    },
-    onReturn: () => close(),
+  const inbox = channel<readonly Inbound[]>({
+    waitAtBytes: pauseAtBytes,
+    maxBytes: Number.POSITIVE_INFINITY,
+    onStop: close,
   })
 
   const framer = createLineFramer(
@@ -95,8 +101,12 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
     const full = batch
     batch = []
     outbox.turnStarted()
-    inbox.push(full, chunk.length)
-    if (inbox.bytes > pauseAtBytes) readable.pause()
+    const room = inbox.push(full, chunk.length)
+    if (room === undefined) return
+    readable.pause()
+    void room.then(() => {
+      if (!peerEnded) readable.resume()
+    })
   }
 
   /** The first of: end of the input, a broken stream, a peer that cannot be understood. */
@@ -107,13 +117,9 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
     if (discarded > 0 && closing === undefined) {
       report('warning', 'partial-line', `${peerName} ended in the middle of a line; ${discarded} bytes were discarded`)
     }
-    if (TransportError.is(error)) {
-      inbox.fail(error)
-      return
-    }
-    const failure = await parts.onPeerEnd(error)
-    if (failure === undefined) inbox.end()
-    else inbox.fail(failure)
+    const failure = TransportError.is(error) ? error : await parts.onPeerEnd(error)
+    if (failure !== undefined) sendError ??= failure
+    inbox.end(failure)
   }
 
   function stopReading(): void {
@@ -152,7 +158,11 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
   return {
     inbound: inbox,
     send(message) {
-      return sendError === undefined ? outbox.put(encodeMessage(message)) : Promise.reject(sendError)
+      if (sendError === undefined) return outbox.put(encodeMessage(message))
+      // A sender who does not look must not bring the process down because a peer has left.
+      const refused = Promise.reject<void>(sendError)
+      refused.catch(() => undefined)
+      return refused
     },
     endInput() {
       if (peerEnded) return
@@ -162,7 +172,7 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
     fail(error) {
       sendError ??= error
       if (!peerEnded) stopReading()
-      inbox.fail(error)
+      inbox.end(error)
     },
     [Symbol.asyncDispose]: close,
   }

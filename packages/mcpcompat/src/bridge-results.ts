@@ -31,7 +31,7 @@ export function resultForModern(
   if (methodName !== method.listTools || !mentions(bare, headerAnnotation)) return bare
   return withTools(bare, (tool) => {
     const { tool: clean, faults } = toolForModern(tool)
-    if (faults.length > 0) onFault?.(String(tool['name']), faults)
+    if (faults.length > 0) onFault?.(typeof tool['name'] === 'string' ? tool['name'] : '', faults)
     return clean
   })
 }
@@ -129,7 +129,7 @@ export function toolForModern(tool: JsonObject): { readonly tool: JsonObject; re
   if (planned.ok) return { tool, faults: [] }
   const { faults, faulty } = planned
   const inputSchema = copySchema(schema, (draft, original) => {
-    if (faulty.has(original)) delete draft[headerAnnotation]
+    if (faulty.has(original)) delete draft['x-mcp-header']
     return true
   })
   return { tool: Object.fromEntries([...Object.entries(tool), ['inputSchema', inputSchema]]), faults }

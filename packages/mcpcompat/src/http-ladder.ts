@@ -215,7 +215,7 @@ class Ladder implements HttpLadder {
     if (misfit !== undefined) return refuse(24, 200, misfit, id)
     // step 25
     if (message.method === method.callTool) {
-      const plan = view.headerPlan(String(memberOf(message.params, 'name')))
+      const plan = view.headerPlan(memberOf(message.params, 'name') as string)
       const fault =
         plan === undefined ? undefined : paramHeaderFault(plan, memberOf(message.params, 'arguments'), head.headers)
       if (fault !== undefined) return refuse(25, 400, fault, id)

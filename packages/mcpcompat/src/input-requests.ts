@@ -14,18 +14,17 @@ export const askingMethods: ReadonlySet<string> = new Set([method.callTool, meth
 export function inputRequestFault(value: JsonValue | undefined): string | undefined {
   if (!isJsonObject(value)) return 'is not an object'
   if (value['jsonrpc'] !== undefined || value['id'] !== undefined) return 'is an envelope, not a bare request'
-  const params = value['params']
-  switch (value['method']) {
-    case method.elicit:
-      return isJsonObject(params) ? elicitationFault(params) : 'has no params object'
-    case method.createMessage:
-      return isJsonObject(params) ? samplingFault(params) : 'has no params object'
-    case method.listRoots:
-      return params === undefined || isJsonObject(params) ? undefined : 'has params that are not an object'
-    default:
-      return 'is none of elicitation/create, sampling/createMessage and roots/list'
-  }
+  const check = typeof value['method'] === 'string' ? checks.get(value['method']) : undefined
+  return check === undefined
+    ? 'is none of elicitation/create, sampling/createMessage and roots/list'
+    : check(value['params'])
 }
+
+const checks: ReadonlyMap<string, (params: JsonValue | undefined) => string | undefined> = new Map([
+  [method.elicit, (params) => (isJsonObject(params) ? elicitationFault(params) : 'has no params object')],
+  [method.createMessage, (params) => (isJsonObject(params) ? samplingFault(params) : 'has no params object')],
+  [method.listRoots, (params) => (params === undefined || isJsonObject(params) ? undefined : 'has params that are no object')],
+])
 
 function elicitationFault(params: JsonObject): string | undefined {
   if (typeof params['message'] !== 'string') return 'has no message'
@@ -49,22 +48,14 @@ function formFault(schema: JsonValue | undefined): string | undefined {
     : 'has a field that is no string, number, boolean or enum'
 }
 
+const fieldTypes: readonly (JsonValue | undefined)[] = ['string', 'number', 'integer', 'boolean']
+
 function isFieldSchema(schema: JsonValue | undefined): boolean {
   if (!isJsonObject(schema)) return false
-  switch (schema['type']) {
-    case 'string':
-    case 'number':
-    case 'integer':
-    case 'boolean':
-      return true
-    case 'array':
-      // multi-select: strings from an enum, titled or not
-      return (
-        isJsonObject(schema['items']) && (isStrings(schema['items']['enum']) || Array.isArray(schema['items']['anyOf']))
-      )
-    default:
-      return false
-  }
+  if (schema['type'] !== 'array') return fieldTypes.includes(schema['type'])
+  // multi-select: strings from an enum, titled or not
+  const items = schema['items']
+  return isJsonObject(items) && (isStrings(items['enum']) || Array.isArray(items['anyOf']))
 }
 
 function isStrings(value: JsonValue | undefined): boolean {

@@ -151,7 +151,8 @@ function judgeSuccess(answer: HttpProbeAnswer, body: AnswerBody, context: HttpPr
     case 'empty':
       // H22: nothing was answered
       return legacy('H22', context, { httpSse: true })
-    default:
+    case 'other-json':
+    case 'not-json':
       return judgeForeign(answer)
   }
 }

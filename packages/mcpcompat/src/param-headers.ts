@@ -90,7 +90,7 @@ function declarationAt(position: Position): HeaderDeclaration {
   const { schema } = position
   return {
     path: path.reverse(),
-    header: `${headerPrefix}${String(schema[headerAnnotation])}`,
+    header: `${headerPrefix}${schema[headerAnnotation] as string}`,
     type: schema['type'] as HeaderDeclaration['type'],
   }
 }
@@ -117,19 +117,23 @@ function argumentAt(args: JsonValue | undefined, path: readonly string[]): JsonV
 export function paramHeaders(plan: HeaderPlan, args: JsonValue | undefined): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {}
   for (const { path, header, type } of plan.declarations) {
-    const text = fieldText(argumentAt(args, path), type, header)
-    if (text !== undefined) headers[header] = encodeHeaderValue(text)
+    const field = encodeHeaderArgument(argumentAt(args, path), type)
+    if (field !== undefined) headers[header] = field
   }
   return headers
 }
 
-function fieldText(value: JsonValue | undefined, type: HeaderDeclaration['type'], header: string): string | undefined {
-  if (typeof value === 'string') return value
+/** The field value for one argument of a parameter of that type; `undefined` when there is to be no header. Throws a `HeaderValueError`. */
+export function encodeHeaderArgument(
+  value: JsonValue | undefined,
+  type: HeaderDeclaration['type'],
+): string | undefined {
+  if (typeof value === 'string') return encodeHeaderValue(value)
   if (typeof value === 'boolean') return String(value)
   if (typeof value !== 'number') return undefined
   if (Number.isSafeInteger(value)) return String(value) // -0 gives 0
   if (type !== 'integer') return undefined
-  throw new HeaderValueError('unsafe-integer', `${header}: ${value} is not an integer between -(2^53-1) and 2^53-1.`)
+  throw new HeaderValueError('unsafe-integer', `${value} is not an integer between -(2^53-1) and 2^53-1.`)
 }
 
 /**

@@ -79,7 +79,7 @@ function documentKeys(result: JsonRecord, requests: JsonObject | undefined): Ite
 
 function callOf(request: JsonObject): Call {
   const params = request['params']
-  return { method: String(request['method']), params: isJsonObject(params) ? params : {} }
+  return { method: request['method'] as string, params: isJsonObject(params) ? params : {} }
 }
 
 function invalid(reason: string, raw: Json): ParsedResult {

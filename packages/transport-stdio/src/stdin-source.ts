@@ -1,0 +1,3 @@
+import { fstatSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Readable } from 'node:stream'

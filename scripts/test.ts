@@ -8,12 +8,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from './run-command.ts'
+import { tallyOf } from './tally.ts'
 import type { TestRecord } from './test-record.ts'
-
-interface Tally {
-  passed: number
-  failed: number
-}
 
 interface Step {
   readonly name: string
@@ -50,25 +46,12 @@ const steps: readonly Step[] = [
   },
 ]
 
-const total: Tally = { passed: 0, failed: 0 }
+const total = { passed: 0, failed: 0 }
 const broken = new Set<string>()
 
-/** Counts the tests of a run and names what was skipped. A run that left no record broke off. */
-function countRecord(path: string): Tally {
-  if (!existsSync(path)) return { passed: 0, failed: 1 }
-  const { tests, faults } = JSON.parse(readFileSync(path, 'utf8')) as TestRecord
-  const skipped = tests.filter((test) => test.state === 'skipped' || test.state === 'pending')
-  for (const test of skipped) console.log(`skipped: ${test.note ?? 'no reason given'} (${test.file}: ${test.name})`)
-  return {
-    passed: tests.filter((test) => test.state === 'passed').length,
-    failed: tests.filter((test) => test.state === 'failed').length + faults.length + (full ? skipped.length : 0),
-  }
-}
-
-/** What a command that counts for itself printed last, or undefined. */
-function countOutput(output: string): Tally | undefined {
-  const match = /(?:^|\n)(\d+) passed, (\d+) failed\s*$/.exec(output)
-  return match === null ? undefined : { passed: Number(match[1]), failed: Number(match[2]) }
+/** A run that left no record broke off. */
+function readRecord(path: string): TestRecord | undefined {
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as TestRecord) : undefined
 }
 
 async function run(step: Step): Promise<void> {
@@ -84,27 +67,25 @@ async function run(step: Step): Promise<void> {
     live: step.record !== undefined,
     timeoutMs: 30 * 60_000,
   })
-  const tally = tallyOf(step, result.ok, result.output)
+  const tally = tallyOf(result, step.record === undefined ? 'counts itself' : readRecord(step.record))
+  const failed = tally.failed + (full ? tally.skipped.length : 0)
+  for (const line of tally.skipped) console.log(`skipped: ${line}`)
   total.passed += tally.passed
-  total.failed += tally.failed
+  total.failed += failed
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  if (tally.failed > 0) {
+  if (failed > 0) {
     broken.add(step.name)
     if (result.output !== '') console.log(result.output.trimEnd())
   }
-  const verdict = tally.failed === 0 ? 'ok' : `failed${result.reason === undefined ? '' : ` (${result.reason})`}`
-  console.log(`${step.name}: ${verdict}, ${tally.passed} passed, ${tally.failed} failed, ${seconds} s`)
-}
-
-/** A bad exit code always counts as a failure, also when everything that was counted is good. */
-function tallyOf(step: Step, ok: boolean, output: string): Tally {
-  const counted = step.record === undefined ? countOutput(output) : countRecord(step.record)
-  if (counted === undefined) return ok ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
-  return !ok && counted.failed === 0 ? { passed: counted.passed, failed: 1 } : counted
+  const verdict = failed === 0 ? 'ok' : `failed${result.reason === undefined ? '' : ` (${result.reason})`}`
+  console.log(`${step.name}: ${verdict}, ${tally.passed} passed, ${failed} failed, ${seconds} s`)
 }
 
 try {
   for (const step of steps) await run(step)
+} catch (error) {
+  console.log(error)
+  total.failed += 1
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }

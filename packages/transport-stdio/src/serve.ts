@@ -2,10 +2,11 @@ import type { Readable, Writable } from 'node:stream'
 import type { Principal } from '@atenea/mcpcompat'
 import type { Connection } from '@atenea/mcpcompat/transport'
 import { type LineOptions, createStreamConnection } from './stream-connection.ts'
+import { openStdin } from './stdin-source.ts'
 import { guardStdout } from './stdout-guard.ts'
 
 export interface OpenStdioOptions extends LineOptions {
-  /** Default `process.stdin`. */
+  /** Default: file descriptor 0, which must not be read through `process.stdin` as well. */
   readonly stdin?: Readable | undefined
   /** Default `process.stdout`, guarded: see `openStdio`. A stream given here is not guarded. */
   readonly stdout?: Writable | undefined
@@ -26,7 +27,7 @@ const local: Principal = { id: 'local', authenticated: true }
  * connection has been served.
  */
 export function openStdio(options: OpenStdioOptions = {}): Connection {
-  const stdin = options.stdin ?? process.stdin
+  const stdin = options.stdin ?? openStdin()
   const guard = options.stdout === undefined ? guardStdout() : undefined
   return createStreamConnection({
     ...options,

@@ -1,0 +1,48 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeMachine } from './machine.ts'
+import { toMarkdown } from './markdown.ts'
+import { type Options, parseOptions, usage } from './options.ts'
+import { revisionOf } from './revision-of.ts'
+import { runPlan } from './run.ts'
+import { summarise } from './summary.ts'
+import { createWire } from './wire.ts'
+
+const options = parseOptions(process.argv.slice(2))
+if (options === 'help') process.stdout.write(usage)
+else await bench(options)
+
+async function bench({ suites, targets, eras, rounds, scale, repeats, out }: Options): Promise<void> {
+  const started = new Date()
+  const wires = eras.map((era) => createWire(era, revisionOf(era)))
+  const measurements = await runPlan({ suites, targets, wires, rounds, scale, repeats }, (measurement) => {
+    const { suite, round, target, era, figures, otherWork } = measurement
+    const texts = Object.entries(figures).map(([key, value]) => `${key} ${value?.toFixed(3) ?? 'never'}`)
+    const others = otherWork.toFixed(2)
+    process.stderr.write(`${suite} ${round}/${rounds} ${target} ${era}: ${texts.join(', ')} (other work ${others})\n`)
+  })
+  const machine = describeMachine()
+  const seconds = Math.round((Date.now() - started.getTime()) / 1_000)
+  const head = [
+    '# stdio',
+    '',
+    `Measured on ${started.toISOString().slice(0, 10)} in ${seconds} s: Node ${machine.node}, Linux ${machine.kernel}, ` +
+      `${machine.processors} × ${machine.processor}, ${rounds} rounds, scale ${scale}.`,
+    `${Object.entries(machine.versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', ')}.`,
+    '',
+    'Medians over the rounds; in brackets how many times worse than the bare echo of the same era in the same round; bold ' +
+      'where a goal is missed; noise is (max − min) / median of the first figure.',
+    '',
+    '',
+  ].join('\n')
+  const markdown = head + toMarkdown(suites, measurements)
+  process.stdout.write(markdown)
+  if (out === undefined) return
+  mkdirSync(out, { recursive: true })
+  writeFileSync(join(out, 'stdio.md'), markdown)
+  const summary = suites.flatMap((suite) => summarise(suite, measurements))
+  const json = { started: started.toISOString(), seconds, rounds, scale, machine, summary, measurements }
+  writeFileSync(join(out, 'stdio.json'), `${JSON.stringify(json, undefined, 1)}\n`)
+}

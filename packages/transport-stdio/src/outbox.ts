@@ -21,6 +21,9 @@ const writeAtLength = 64 * 1024
 /** Bytes that may wait in the stream before a sender is told to wait. */
 const waitAtBytes = 256 * 1024
 
+/** A microtask by way of a promise: `queueMicrotask` of Node makes an object for its hooks each time. */
+const settled = Promise.resolve()
+
 /**
  * Gathers messages and writes them to a stream, a whole line each (MS-FRM-01).
  *
@@ -57,7 +60,7 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
       if (text.length >= writeAtLength) write()
       else if (!scheduled) {
         scheduled = true
-        if (inTurn) queueMicrotask(write)
+        if (inTurn) void settled.then(write)
         else setImmediate(write)
       }
       if (writable.writableLength < waitAtBytes || !writable.writable) return undefined

@@ -1,0 +1,202 @@
+import { isFresh, isJsonObject, type JsonObject, type JsonValue, method } from '@atenea/mcpcompat'
+import {
+  buildRetry,
+  cacheHintsOf,
+  type DuplexProbeEvent,
+  invalidates,
+  isStorable,
+  judgeDuplexProbe,
+  judgeHttpProbe,
+  missingForInput,
+  parseDiscoverResult,
+  parseMessage,
+  parseResult,
+  type ProbeVerdict,
+} from '@atenea/mcpcompat/transport'
+import { given, headersOf, idOf, type Kind, object, present, text } from './kind.ts'
+import { strings, VectorFileError } from './vector-file.ts'
+
+const discoverResult: Kind = {
+  run(input) {
+    const parsed = parseDiscoverResult(given(input, 'result'))
+    if (!parsed.valid) return { valid: false }
+    return { valid: true, supportedVersions: parsed.supportedVersions, ...parsed.hints }
+  },
+}
+
+const resultParse: Kind = {
+  run(input) {
+    const options = { extensionResultTypes: strings(input['extensionResultTypes']) }
+    const parsed = parseResult(text(input, 'method'), given(input, 'result'), options)
+    switch (parsed.kind) {
+      case 'input_required':
+        return {
+          kind: parsed.kind,
+          inputRequestKeys: [...(parsed.ask.inputRequests?.keys() ?? [])],
+          requestState: parsed.ask.requestState ?? null,
+        }
+      case 'extension':
+        return { kind: parsed.kind, resultType: parsed.resultType }
+      case 'complete':
+      case 'invalid':
+        return { kind: parsed.kind }
+    }
+  },
+}
+
+const mrtrRetry: Kind = {
+  run(input) {
+    const asked = typeof input['method'] === 'string' ? input['method'] : method.callTool
+    const parsed = parseResult(asked, given(input, 'result'))
+    if (parsed.kind !== 'input_required') return { error: parsed.kind }
+    return {
+      ...buildRetry({
+        params: object(input, 'originalParams'),
+        ask: parsed.ask,
+        responses: object(input, 'responses'),
+        firstId: idOf(input, 'firstId'),
+        retryId: idOf(input, 'retryId'),
+      }),
+    }
+  },
+}
+
+const inputCapability: Kind = {
+  run(input) {
+    const request = object(input, 'inputRequest')
+    const call = { method: text(request, 'method'), params: object(request, 'params') }
+    const missing = missingForInput(object(input, 'declared'), call)
+    return missing === undefined ? { allowed: true } : { allowed: false, missing }
+  },
+}
+
+const cacheFreshness: Kind = {
+  run(input) {
+    const { resultType, ttlMs, cacheScope } = input
+    const call = { method: text(input, 'method'), params: object(input, 'params') }
+    const result = present({ resultType, ttlMs, cacheScope })
+    const storable = isStorable(call, result)
+    const stale = noticesOf(input).some((notice) => invalidates(notice, call))
+    const fresh = isFresh(cacheHintsOf(result), Number(input['receivedAt']), Number(input['now']))
+    return { storable, fresh: storable && !stale && fresh }
+  },
+  optional: ['storable', 'fresh'],
+}
+
+/** The notification that came meanwhile: its name, with params beside it, or the whole message. */
+function noticesOf(input: JsonObject): { method: string; params: JsonObject }[] {
+  const { notification } = input
+  if (typeof notification === 'string') return [{ method: notification, params: object(input, 'notificationParams') }]
+  return isJsonObject(notification)
+    ? [{ method: text(notification, 'method'), params: object(notification, 'params') }]
+    : []
+}
+
+const decisions: Readonly<Record<ProbeVerdict['kind'], string>> = {
+  modern: 'MODERN',
+  'modern-retry': 'MODERN_RETRY',
+  legacy: 'LEGACY',
+  auth: 'AUTH',
+  error: 'ERROR',
+  wait: 'WAIT',
+  inconclusive: 'INCONCLUSIVE',
+  follow: 'FOLLOW',
+}
+
+function decisionOf(verdict: ProbeVerdict): JsonObject {
+  const decision = decisions[verdict.kind]
+  switch (verdict.kind) {
+    case 'modern':
+    case 'modern-retry':
+      return { decision, version: verdict.revision }
+    case 'legacy':
+      return present({
+        decision: verdict.selected ? 'LEGACY_SELECTED' : decision,
+        version: verdict.selected ? verdict.revision : undefined,
+        restart: verdict.restart,
+      })
+    case 'auth':
+    case 'error':
+    case 'wait':
+    case 'inconclusive':
+    case 'follow':
+      return { decision }
+  }
+}
+
+function probeContext(input: JsonObject): {
+  modern: readonly string[]
+  legacy: readonly string[]
+  requested: string
+  retried: boolean
+} {
+  return {
+    modern: strings(input['clientModern']),
+    legacy: strings(input['clientLegacy']),
+    requested: text(input, 'requested'),
+    retried: input['retried'] === true,
+  }
+}
+
+/** MODERN without a version means the requested one, so the code's answer may leave it out as well. */
+function acceptRequested(requested: (actual: JsonObject) => JsonValue | undefined): Kind['accept'] {
+  return (expect, actual) =>
+    expect['decision'] === 'MODERN' && expect['version'] === undefined
+      ? present({ ...expect, version: requested(actual) })
+      : expect
+}
+
+const fallbackHttp: Kind = {
+  run(input) {
+    const context = { ...probeContext(input), method: text(input, 'probeMethod') }
+    const { event, status, url } = input
+    if (typeof event === 'string') {
+      const failure = event === 'stream-ended' || event === 'timeout' || event === 'aborted' ? event : 'network-error'
+      return { ...decisionOf(judgeHttpProbe({ event: failure }, context)), requested: context.requested }
+    }
+    const answer = {
+      status: Number(status),
+      headers: headersOf(input),
+      body: bodyText(input['body']),
+      ...(typeof url === 'string' && { url }),
+    }
+    return { ...decisionOf(judgeHttpProbe(answer, context)), requested: context.requested }
+  },
+  optional: ['requested'],
+  accept: acceptRequested((actual) => actual['requested']) as NonNullable<Kind['accept']>,
+}
+
+/** null is an empty body, a string raw text. */
+function bodyText(body: JsonValue | undefined): string {
+  if (body === null || body === undefined) return ''
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+const fallbackStdio: Kind = {
+  run(input) {
+    const outcome = object(input, 'outcome')
+    const context = { ...probeContext(input), probeId: 1, restarted: outcome['afterRestart'] === true }
+    return decisionOf(judgeDuplexProbe(eventOf(outcome), context))
+  },
+  accept: acceptRequested((actual) => actual['version']) as NonNullable<Kind['accept']>,
+}
+
+function eventOf(outcome: JsonObject): DuplexProbeEvent {
+  const { event, line, message } = outcome
+  if (typeof line === 'string') return { kind: 'message', message: parseMessage(line, 'parsed') }
+  if (message !== undefined) return { kind: 'message', message: parseMessage(JSON.stringify(message), 'parsed') }
+  if (event === 'timeout' || event === 'spawn-error') return { kind: event }
+  if (event === 'exit' || event === 'close' || event === 'eof') return { kind: 'exit' }
+  throw new VectorFileError(`input.outcome.event ${JSON.stringify(event)} is not known`)
+}
+
+/** Kinds about what a client makes of answers. */
+export const clientKinds: Readonly<Record<string, Kind>> = {
+  discover_result: discoverResult,
+  result_parse: resultParse,
+  mrtr_retry: mrtrRetry,
+  input_capability: inputCapability,
+  cache_freshness: cacheFreshness,
+  fallback_http: fallbackHttp,
+  fallback_stdio: fallbackStdio,
+}

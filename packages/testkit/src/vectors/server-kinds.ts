@@ -1,0 +1,134 @@
+import type { HeaderPlan, JsonObject, JsonValue, ServerView } from '@atenea/mcpcompat'
+import { isJsonObject, toText } from '@atenea/mcpcompat'
+import {
+  classifyDuplex,
+  createHttpLadder,
+  type HttpRefusal,
+  type HttpVerdict,
+  loopbackHosts,
+  modernRequestFault,
+  parseMessage,
+  planHeaders,
+  type RpcMessage,
+  type RpcReject,
+  type SessionLookup,
+  type SessionRequest,
+} from '@atenea/mcpcompat/transport'
+import { given, headersOf, type Kind, present, serverOf, text } from './kind.ts'
+import type { ServerFixture } from './vector-file.ts'
+
+const bodyLimit = 16 * 1024 * 1024
+
+function offerOf(server: ServerFixture): { modern: readonly string[]; legacy: readonly string[] } {
+  return { modern: server.modernVersions, legacy: server.legacyVersions }
+}
+
+function viewOf(server: ServerFixture): ServerView {
+  return {
+    info: { name: 'fixture', version: '0' },
+    capabilities: {},
+    has: (name) => server.methods.includes(name),
+    headerPlan(tool) {
+      return Object.hasOwn(server.tools, tool) ? planOf(server.tools[tool]) : undefined
+    },
+  }
+}
+
+function planOf(schema: JsonValue | undefined): HeaderPlan | undefined {
+  const planned = planHeaders(schema)
+  return planned.ok ? planned.plan : undefined
+}
+
+function sessionsOf(server: ServerFixture): SessionLookup {
+  return {
+    revisionOf(sessionId) {
+      const revision = Object.hasOwn(server.legacySessions, sessionId) ? server.legacySessions[sessionId] : undefined
+      return typeof revision === 'string' ? revision : undefined
+    },
+  }
+}
+
+const httpValidate: Kind = {
+  run(input, file) {
+    const server = serverOf(input, file)
+    const sessions = sessionsOf(server)
+    const ladder = createHttpLadder({
+      revisions: offerOf(server),
+      allowedOrigins: server.allowedOrigins,
+      allowedHosts: loopbackHosts,
+      maxBodyBytes: bodyLimit,
+      sessions: server.sessionRequired,
+    })
+    const head = { method: text(input, 'httpMethod'), headers: headersOf(input) }
+    const early = ladder.source(head) ?? ladder.head(head, sessions)
+    if (early !== undefined) return outcomeOf(early, undefined)
+    const body = input['body']
+    const raw = body === null || body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
+    if (new TextEncoder().encode(raw).length > bodyLimit) return outcomeOf(ladder.tooLarge(), undefined)
+    const message = parseMessage(raw, 'parsed')
+    return outcomeOf(ladder.message(head, message, viewOf(server), sessions), message)
+  },
+  optional: ['status', 'code', 'id', 'dispatch', 'data'],
+  // of data only the members that a case gives are compared
+  accept: (expect, actual) =>
+    isJsonObject(expect['data']) && isJsonObject(actual['data'])
+      ? { ...expect, data: { ...actual['data'], ...expect['data'] } }
+      : expect,
+}
+
+function outcomeOf(
+  verdict: HttpVerdict | HttpRefusal | SessionRequest,
+  message: RpcMessage | RpcReject | undefined,
+): JsonObject {
+  switch (verdict.kind) {
+    case 'reject': {
+      const { status, error, id } = verdict
+      const data = error?.data === undefined ? undefined : (JSON.parse(toText(error.data)) as JsonValue)
+      return present({ outcome: 'reject', status, code: error?.code, id: id ?? null, data })
+    }
+    case 'dispatch':
+      return present({ outcome: 'modern', dispatch: methodOf(message) })
+    case 'accepted':
+      return { outcome: 'accepted', status: 202 }
+    case 'initialize':
+      return present({ outcome: 'legacy', dispatch: methodOf(message) })
+    case 'session':
+    case 'sessionless':
+      return message?.kind === 'request'
+        ? { outcome: 'legacy', dispatch: message.method }
+        : { outcome: 'accepted', status: 202 }
+    case 'stream':
+      return { outcome: 'legacy', status: 200 }
+    case 'end':
+      return { outcome: 'accepted', status: 204 }
+  }
+}
+
+function methodOf(message: RpcMessage | RpcReject | undefined): string | undefined {
+  return message?.kind === 'request' || message?.kind === 'notification' ? message.method : undefined
+}
+
+const eraSelectStdio: Kind = {
+  run(input, file) {
+    const server = serverOf(input, file)
+    const offer = offerOf(server)
+    const message = parseMessage(JSON.stringify(given(input, 'message')), 'parsed')
+    if (message.kind === 'reject') return { reject: message.code }
+    if (message.kind !== 'request' && message.kind !== 'notification') return { era: 'legacy' }
+    const verdict = classifyDuplex(message, { initialized: input['state'] === 'legacy-initialized' }, offer)
+    if (typeof verdict === 'object') return { reject: verdict.code }
+    if (verdict !== 'modern') return { era: 'legacy' }
+    const fault = message.kind === 'request' ? modernRequestFault(message, offer, viewOf(server)) : undefined
+    return present({ era: 'modern', reject: fault?.code })
+  },
+  optional: [],
+  // a refusal may name the era in which it is made, or not
+  accept: (expect, actual) =>
+    expect['reject'] !== undefined && expect['era'] === undefined ? present({ ...expect, era: actual['era'] }) : expect,
+}
+
+/** Kinds about what a server does with a message. */
+export const serverKinds: Readonly<Record<string, Kind>> = {
+  http_validate: httpValidate,
+  era_select_stdio: eraSelectStdio,
+}

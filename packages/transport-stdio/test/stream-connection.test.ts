@@ -3,7 +3,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { TransportError } from '@atenea/mcpcompat'
 import { describe, expect, test } from 'vitest'
 import { openStdio } from '../src/serve.ts'
-import { drain, reader, request } from './_util/connections.ts'
+import { drain, request } from './_util/connections.ts'
 
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 

@@ -36,6 +36,12 @@ const steps: readonly Step[] = [
   { name: 'types', command: 'tsc', args: ['-b'] },
   { name: 'unused code', command: 'knip', args: [] },
   { name: 'build', command: 'turbo', args: ['run', 'build', '--output-logs=errors-only'] },
+  {
+    name: 'vectors',
+    command: 'node',
+    args: ['packages/testkit/src/vectors/main.ts', 'packages/testkit/fixtures/spec/vectors.json'],
+    after: 'build',
+  },
   vitest('sources', 'build'),
   vitest('packed', 'build'),
   {

@@ -13,14 +13,13 @@ import { coverageOf, missingMusts, mustsOf, partOf } from './requirement-coverag
 import { runCommand } from './run-command.ts'
 import type { RecordedTest, TestRecord } from './test-record.ts'
 
-/** Names every test without running any. */
+/** Names every test without running any: the files are loaded, so that rows of `test.each` are spelled out. */
 async function listTests(): Promise<RecordedTest[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'atenea-list-'))
   try {
     const path = join(scratch, 'tests.json')
-    const listed = await runCommand('vitest', ['list', '--project', 'sources', `--json=${path}`], {
-      timeoutMs: 600_000,
-    })
+    const args = ['list', '--project', 'sources', '--staticParse=false', `--json=${path}`]
+    const listed = await runCommand('vitest', args, { timeoutMs: 600_000 })
     if (!listed.ok) throw new Error(`the tests cannot be listed: ${listed.reason}\n${listed.output}`)
     const tests = JSON.parse(readFileSync(path, 'utf8')) as { file: string; name: string }[]
     return tests.map((test) => ({ ...test, state: 'passed' }))

@@ -49,6 +49,11 @@ describe('createAllowList', () => {
     expect(createAllowList({ deny: ['*'] }).allows('safe')).toBe(false)
   })
 
+  test('tells what is denied from what is merely not allowed', () => {
+    const list = createAllowList({ allow: ['a'], deny: ['b*'] })
+    expect(['a', 'b', 'bc', 'c'].map((name) => list.denies(name))).toEqual([false, true, true, false])
+  })
+
   test('F5: an empty allow-list allows nothing', () => {
     const list = createAllowList({ allow: [] })
     for (const name of ['', 'a', '*', 'constructor']) expect(list.allows(name)).toBe(false)

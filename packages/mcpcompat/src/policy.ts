@@ -2,6 +2,8 @@
 export interface AllowList {
   /** Whether this name is allowed. Names are compared character by character, in their case. */
   allows(name: string): boolean
+  /** Whether a rule refuses this name; a name that is merely not allowed is not denied. */
+  denies(name: string): boolean
 }
 
 export interface CreateAllowListOptions {
@@ -19,7 +21,7 @@ export interface CreateAllowListOptions {
 export function createAllowList(options: CreateAllowListOptions): AllowList {
   const allowed = options.allow === undefined ? undefined : matcher(options.allow)
   const denied = matcher(options.deny ?? [])
-  return { allows: (name) => !denied(name) && (allowed === undefined || allowed(name)) }
+  return { allows: (name) => !denied(name) && (allowed === undefined || allowed(name)), denies: denied }
 }
 
 const anyRun = Symbol('any run of characters')

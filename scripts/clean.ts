@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from 'node:fs'
 
 const members = ['packages', 'apps'].flatMap((kind) => readdirSync(kind).map((name) => `${kind}/${name}`))
 for (const folder of [...members, 'bench']) {
-  for (const built of ['dist', 'tsconfig.tsbuildinfo', '.turbo']) {
+  for (const built of ['dist', 'tsconfig.tsbuildinfo', 'tsconfig.node.tsbuildinfo', '.turbo']) {
     rmSync(`${folder}/${built}`, { recursive: true, force: true })
   }
 }

@@ -11,10 +11,18 @@ const libraries = tarballs.filter((tarball) => tarball.manifest.bin === undefine
 
 describe.each(tarballs.map((tarball) => [tarball.name, tarball] as const))('%s', (name, tarball) => {
   test('holds what was built, its manifest, README and licence, and nothing else', () => {
-    const allowed = /^(?:dist\/.*\.(?:js|d\.ts|js\.map|json)|bin\/[\w-]+\.js|package\.json|README\.md|LICENSE)$/
+    const ofLibrary = /^(?:dist\/.*\.(?:js|d\.ts|js\.map)|package\.json|README\.md|LICENSE)$/
+    const ofApp = /^(?:dist\/.*\.js|dist\/THIRD-PARTY-LICENSES\.txt|bin\/[\w-]+\.js|[\w.-]+\.json|README\.md|LICENSE)$/
+    const allowed = libraries.includes(tarball) ? ofLibrary : ofApp
     expect(tarball.files.filter((file) => !allowed.test(file))).toEqual([])
     expect(tarball.files.filter((file) => /\.(?:test|bench)\.|tsbuildinfo|fixture/.test(file))).toEqual([])
     expect(tarball.files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
+  })
+
+  test('carries the licences of what it bundles, if it bundles anything', () => {
+    const bundles = tarball.manifest.bin !== undefined
+    expect(tarball.files.includes('dist/THIRD-PARTY-LICENSES.txt')).toBe(bundles)
+    expect(bundles && Object.keys(tarball.manifest.dependencies ?? {}).length > 0).toBe(false)
   })
 
   test('publint finds nothing, not even a suggestion', async () => {

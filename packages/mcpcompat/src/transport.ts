@@ -31,6 +31,25 @@ export type {
   RpcResult,
 } from './jsonrpc/message.ts'
 
+// serving and calling over a carrier
+export type { CallHost, CreateCallContextOptions } from './contract/call-context.ts'
+export { ServedContext, createCallContext } from './contract/call-context.ts'
+export type { CallRunnerOptions } from './contract/call-runner.ts'
+export { CallRunner } from './contract/call-runner.ts'
+export type { CreateCallerContextOptions } from './contract/caller-context.ts'
+export { createCallerContext } from './contract/caller-context.ts'
+export type { Clock } from './contract/clock.ts'
+export { systemClock } from './contract/clock.ts'
+export type { ClientPeer, PeerPort } from './contract/peer-port.ts'
+export type { ServeConnectionOptions } from './duplex/serve.ts'
+export { serveConnection } from './duplex/serve.ts'
+export type { CreateLegacyCodecOptions } from './rev-2025-06-18/codec.ts'
+export { createLegacyCodec } from './rev-2025-06-18/codec.ts'
+export type { CreateServerSessionOptions, MessageOrigin, ServerSession } from './rev-2025-06-18/session.ts'
+export { createServerSession } from './rev-2025-06-18/session.ts'
+export type { CreateModernCodecOptions } from './rev-2026-07-28/codec.ts'
+export { createModernCodec } from './rev-2026-07-28/codec.ts'
+
 // the protocol as pure functions
 export {
   cacheHintDefects,
@@ -100,8 +119,6 @@ export type { NextPage, PageLimits, PageStep, PageWalk } from './pagination.ts'
 export { createPageWalk, nextPage } from './pagination.ts'
 export type { PlannedHeaders } from './param-headers.ts'
 export { encodeHeaderArgument, headerAnnotation, paramHeaderFault, paramHeaders, planHeaders } from './param-headers.ts'
-export type { CreateModernCodecOptions } from './rev-2026-07-28/codec.ts'
-export { createModernCodec } from './rev-2026-07-28/codec.ts'
 export type { BuildRetryOptions, NextRound, ParseResultOptions, ParsedResult, RetryRefusal } from './results.ts'
 export { buildRetry, nextRound, parseResult, resumeOf, retryParams, roundLimits } from './results.ts'
 export { isSessionId } from './session-id.ts'

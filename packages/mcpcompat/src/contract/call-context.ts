@@ -1,9 +1,11 @@
 import type { JsonObject } from '../jsonrpc/json.ts'
 import type { RpcId } from '../jsonrpc/message.ts'
+import { memberOf } from '../member.ts'
 import { stripEnvelopeMeta } from '../meta.ts'
 import type { Call, Outcome } from './call.ts'
 import type { CallContext, LogLevel, Peer, Principal, Resume, Scope, WireHints } from './context.ts'
 import type { Dispatcher } from './dispatcher.ts'
+import { notice as noticeName } from './methods.ts'
 import { createScope, type OwnedScope } from './scope.ts'
 import type { DecodedCall } from './wire.ts'
 
@@ -61,6 +63,7 @@ export class ServedContext implements CallContext {
   #abort: AbortController | undefined
   #cancelReason: unknown
   #cancelled = false
+  #lastProgress = Number.NEGATIVE_INFINITY
 
   constructor(
     host: CallHost,
@@ -115,8 +118,16 @@ export class ServedContext implements CallContext {
   }
 
   emit(notice: Call): void | Promise<void> {
-    if (this.ended) return
+    if (this.ended || (notice.method === noticeName.progress && !this.#hasGrown(notice))) return
     return this.host.notify(this, notice)
+  }
+
+  /** Progress only ever grows (MC-PROG-04); a step that does not is left out. */
+  #hasGrown(notice: Call): boolean {
+    const progress = memberOf(notice.params, 'progress')
+    if (typeof progress !== 'number' || progress <= this.#lastProgress) return false
+    this.#lastProgress = progress
+    return true
   }
 
   /** Ends the call from outside: its signal aborts with `reason`, and nothing is written for it any more. */

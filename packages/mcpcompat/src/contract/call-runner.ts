@@ -2,6 +2,7 @@ import type { RpcId } from '../jsonrpc/message.ts'
 import type { ServedContext } from './call-context.ts'
 import type { Outcome } from './call.ts'
 import type { OnDiagnostic } from './diagnostics.ts'
+import { isOutcome } from './outcome.ts'
 
 export interface CallRunnerOptions {
   /** Handlers that may run at the same time, those of cancelled calls included until they return. */
@@ -15,6 +16,8 @@ export interface CallRunnerOptions {
  */
 export class CallRunner {
   readonly #open = new Map<RpcId, ServedContext>()
+  /** Open calls whose id was taken: on carriers with a stream for each request that is the peer's own affair (A-21). */
+  readonly #sameId = new Set<ServedContext>()
   readonly #maxInFlight: number
   readonly #onDiagnostic: OnDiagnostic | undefined
   /** Handlers that have not returned. A cancelled call frees its id at once, but a handler that goes on counts on. */
@@ -27,9 +30,14 @@ export class CallRunner {
     this.#onDiagnostic = options.onDiagnostic
   }
 
-  /** Calls whose answer is still owed. */
-  get openCalls(): Iterable<ServedContext> {
-    return this.#open.values()
+  /** Calls whose answer is still owed, as they are now. */
+  get openCalls(): readonly ServedContext[] {
+    return [...this.#open.values(), ...this.#sameId]
+  }
+
+  /** The open call with this id. */
+  get(id: RpcId): ServedContext | undefined {
+    return this.#open.get(id)
   }
 
   /** Whether an answer under this id is still owed. */
@@ -55,7 +63,7 @@ export class CallRunner {
       this.#settle(context, outcome, undefined)
       return
     }
-    this.#open.set(context.id, context)
+    this.#enter(context)
     this.#running++
     outcome.then(
       (value) => this.#land(context, value, undefined),
@@ -63,27 +71,22 @@ export class CallRunner {
     )
   }
 
-  /**
-   * Cancels an open call: its id is free at once, its signal aborts, and nothing is written for it any more. False when
-   * there is no such call (MC-CANC-08).
-   */
-  cancel(id: RpcId, reason: unknown): boolean {
-    const context = this.#open.get(id)
-    if (context === undefined) return false
-    this.#open.delete(id)
+  /** Cancels an open call: its id is free at once, its signal aborts, and nothing is written for it any more. */
+  cancel(context: ServedContext, reason: unknown): void {
+    if (context.ended) return
+    this.#leave(context)
     context.cancel(reason)
     this.#wake()
-    return true
   }
 
   /** Cancels every open call. */
   cancelAll(reason: unknown): void {
-    for (const id of [...this.#open.keys()]) this.cancel(id, reason)
+    for (const context of this.openCalls) this.cancel(context, reason)
   }
 
   /** Resolves when no answer is owed. */
   idle(): Promise<void> {
-    return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve))
+    return this.#nothingOwed ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve))
   }
 
   /** Resolves when no handler runs, those of cancelled calls included. */
@@ -110,7 +113,7 @@ export class CallRunner {
       return
     }
     this.#running++
-    if (!context.ended) this.#open.set(context.id, context)
+    if (!context.ended && this.#open.get(context.id) !== context) this.#enter(context)
     const answer = (): void => {
       this.#answer(context, outcome, error)
       this.#running--
@@ -125,7 +128,7 @@ export class CallRunner {
   #answer(context: ServedContext, outcome: Outcome | undefined, error: unknown): void {
     if (context.ended) return
     context.ended = true
-    if (this.#open.size !== 0) this.#open.delete(context.id)
+    if (this.#open.size !== 0) this.#leave(context)
     if (outcome === undefined) {
       context.host.refuse(context, error)
       return
@@ -137,8 +140,22 @@ export class CallRunner {
     }
   }
 
+  get #nothingOwed(): boolean {
+    return this.#open.size === 0 && this.#sameId.size === 0
+  }
+
+  #enter(context: ServedContext): void {
+    if (this.#open.has(context.id)) this.#sameId.add(context)
+    else this.#open.set(context.id, context)
+  }
+
+  #leave(context: ServedContext): void {
+    if (this.#open.get(context.id) === context) this.#open.delete(context.id)
+    else this.#sameId.delete(context)
+  }
+
   #wake(): void {
-    if (this.#open.size === 0 && this.#onIdle.length > 0) {
+    if (this.#nothingOwed && this.#onIdle.length > 0) {
       for (const resolve of this.#onIdle.splice(0)) resolve()
     }
     if (this.#running === 0 && this.#onSettled.length > 0) {
@@ -154,9 +171,4 @@ export class CallRunner {
       cause,
     })
   }
-}
-
-/** An outcome has a kind; anything else is a promise of one. Asking for `then` would look into the value of every outcome. */
-function isOutcome(outcome: Outcome | Promise<Outcome>): outcome is Outcome {
-  return (outcome as Outcome).kind !== undefined
 }

@@ -1,3 +1,5 @@
+import type { Call } from './call.ts'
+import type { OnDiagnostic } from './diagnostics.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
 import { type Json, toText } from '../jsonrpc/json.ts'
 import type { RpcErrorObject } from '../jsonrpc/message.ts'
@@ -30,4 +32,15 @@ function isWritable(data: Json): boolean {
   } catch {
     return false
   }
+}
+
+/** Reports what a dispatcher threw, unless it was meant for the caller. Its text goes nowhere else. */
+export function reportFailure(error: unknown, call: Call, onDiagnostic: OnDiagnostic | undefined): void {
+  if (RpcError.is(error)) return
+  onDiagnostic?.({
+    level: 'error',
+    code: 'handler-failed',
+    message: `A call of ${call.method.slice(0, 80)} failed in a way that only its cause explains; the caller was told "${internalError.message}".`,
+    cause: error,
+  })
 }

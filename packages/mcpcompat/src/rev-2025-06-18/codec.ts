@@ -9,6 +9,7 @@ import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { memberOf } from '../member.ts'
 import { checkParams } from '../method-params.ts'
+import { plainToolCall } from '../plain-tool-call.ts'
 import { methods as modernMethods } from '../rev-2026-07-28/methods.ts'
 import { decodeNotice, requestNotice } from '../rev-2026-07-28/notices.ts'
 import { metaFault, readArguments, RequestEnvelope, type SessionFacts, writeParams } from './envelope.ts'
@@ -43,14 +44,17 @@ class LegacyCodec implements WireCodec {
 
   decodeCall(message: RpcRequest): Decoded<DecodedCall> {
     const { params } = message
-    if (!methods.has(message.method) && modernMethods.has(message.method)) {
-      return failed('not-in-revision', `Method not found: ${message.method}`, params)
+    const envelopeFault = metaFault(params)
+    if (envelopeFault !== undefined) return failed('invalid-envelope', envelopeFault, params)
+    let args: JsonRecord | undefined = plainToolCall(message.method, params)
+    if (args === undefined) {
+      if (!methods.has(message.method) && modernMethods.has(message.method)) {
+        return failed('not-in-revision', `Method not found: ${message.method}`, params)
+      }
+      args = readArguments(params)
+      const paramsFault = checkParams(message.method, args)
+      if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)
     }
-    const fault = metaFault(params)
-    if (fault !== undefined) return failed('invalid-envelope', fault, params)
-    const args = readArguments(params)
-    const paramsFault = checkParams(message.method, args)
-    if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)
     const call: Call = { method: message.method, params: args }
     return { ok: true, value: { call, context: new RequestEnvelope(params, this.#session) } }
   }

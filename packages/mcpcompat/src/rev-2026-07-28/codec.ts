@@ -1,6 +1,6 @@
 import { errorForModern } from '../bridge.ts'
 import type { Call, Outcome } from '../contract/call.ts'
-import type { WireHints } from '../contract/context.ts'
+import type { Resume, WireHints } from '../contract/context.ts'
 import type { Implementation } from '../contract/dispatcher.ts'
 import { method } from '../contract/methods.ts'
 import { internalError, toErrorObject, toRpcError } from '../contract/failure.ts'
@@ -8,10 +8,11 @@ import type { AnswerContext, Decoded, DecodedCall, DecodeFailure, RequestContext
 import { standardHeaders } from '../headers.ts'
 import { askingMethods } from '../input-requests.ts'
 import { rpcCode } from '../jsonrpc/errors.ts'
-import type { Json, JsonObject, JsonRecord } from '../jsonrpc/json.ts'
+import type { Json, JsonObject, JsonRecord, JsonValue } from '../jsonrpc/json.ts'
 import type { RpcErrorObject, RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { checkEnvelope, metaOf } from '../meta.ts'
 import { checkParams } from '../method-params.ts'
+import { plainToolCall } from '../plain-tool-call.ts'
 import { parseResult } from '../results.ts'
 import type { RevisionOffer } from '../revisions.ts'
 import { methods as legacyMethods } from '../rev-2025-06-18/methods.ts'
@@ -54,15 +55,15 @@ class ModernCodec implements WireCodec {
     const meta = metaOf(params)
     const envelopeFault = checkEnvelope(meta, this.#offer)
     if (envelopeFault !== undefined) return failed('invalid-envelope', envelopeFault.message, params)
+    const plain = plainToolCall(message.method, params)
+    if (plain !== undefined) return decoded(message.method, plain, meta, undefined)
     if (!methods.has(message.method) && legacyMethods.has(message.method)) {
       return failed('not-in-revision', `Method not found: ${message.method}`, params)
     }
-    // A good envelope means that there are params.
-    const known = params as JsonRecord
+    const known = params as JsonRecord // a good envelope means that there are params
     const paramsFault = checkParams(message.method, known)
     if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)
-    const call: Call = { method: message.method, params: readArguments(known) }
-    return { ok: true, value: { call, context: new RequestEnvelope(meta as JsonObject, readResume(known)) } }
+    return decoded(message.method, readArguments(known), meta, readResume(known))
   }
 
   encodeOutcome(call: Call, outcome: Outcome, context: AnswerContext, id: RpcId): RpcResponse {
@@ -128,6 +129,16 @@ class ModernCodec implements WireCodec {
   decodeNotice(message: RpcNotification): Decoded<Call> {
     return decodeNotice(message)
   }
+}
+
+function decoded(
+  methodName: string,
+  params: JsonRecord,
+  meta: JsonValue | undefined,
+  resume: Resume | undefined,
+): Decoded<DecodedCall> {
+  const context = new RequestEnvelope(meta as JsonObject, resume) // its form was checked
+  return { ok: true, value: { call: { method: methodName, params }, context } }
 }
 
 /** Codes that a modern peer may be sent (MC-ERR-02, -04, -08). What an older server or a handler means by others goes into `data`. */

@@ -14,16 +14,6 @@ const stateMember = 'requestState'
 /** The params of a method without what belongs to the envelope: `_meta`, `inputResponses` and `requestState`. */
 export function readArguments(params: JsonRecord): JsonRecord {
   if (JsonText.is(params)) return omitMembers(params, isEnvelopeMember)
-  // Nearly every call has these members and no others, and a literal costs a quarter of a copy without some members.
-  let usual = true
-  for (const key in params) {
-    if (key !== 'name' && key !== 'arguments' && key !== metaMember) {
-      usual = false
-      break
-    }
-  }
-  const { name, arguments: args } = params
-  if (usual && name !== undefined && args !== undefined) return { name, arguments: args }
   const { [metaMember]: _meta, [responsesMember]: _responses, [stateMember]: _state, ...rest } = params
   return rest
 }

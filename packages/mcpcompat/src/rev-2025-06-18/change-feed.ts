@@ -1,0 +1,232 @@
+import type { Call } from '../contract/call.ts'
+import { createCallerContext } from '../contract/caller-context.ts'
+import type { Clock } from '../contract/clock.ts'
+import type { Peer, Principal } from '../contract/context.ts'
+import type { OnDiagnostic } from '../contract/diagnostics.ts'
+import type { Dispatcher } from '../contract/dispatcher.ts'
+import { method, notice } from '../contract/methods.ts'
+import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
+import type { JsonObject } from '../jsonrpc/json.ts'
+import { memberOf } from '../member.ts'
+import { listenFilterFault, type SubscriptionFilter } from '../subscriptions.ts'
+
+export interface ChangeFeedOptions {
+  readonly dispatcher: Dispatcher
+  readonly clock: Clock
+  readonly peer: Peer
+  readonly principal: Principal
+  /** Resources that may be subscribed at the same time. */
+  readonly maxSubscriptions: number
+  /** Takes what the client is told: a list change, or a resource that it subscribed. */
+  readonly forward: (notice: Call) => void
+  readonly onDiagnostic: OnDiagnostic | undefined
+}
+
+/** One `subscriptions/listen` on the dispatcher. */
+interface Listen {
+  readonly filter: SubscriptionFilter
+  readonly stop: AbortController
+  granted: SubscriptionFilter
+  /** It speaks for the session. Between its acknowledgement and its successor's there is always exactly one. */
+  current: boolean
+}
+
+const reopenDelayMs = 1_000
+const maxReopenDelayMs = 30_000
+
+/**
+ * Everything that changes and that a session wants to hear of, as one listen on the dispatcher (BR-102, BR-107, BR-108). When
+ * the wishes change, a new listen takes over at its acknowledgement and the old one ends in the same turn, so that nothing is
+ * lost or told twice. A listen that ends by itself is opened anew, and what may have been missed is announced (BR-131).
+ */
+export class ChangeFeed {
+  readonly #options: ChangeFeedOptions
+  #types: SubscriptionFilter = {}
+  readonly #uris = new Set<string>()
+  #current: Listen | undefined
+  #opening: Listen | undefined
+  #applying: Promise<void> | undefined
+  #stale = false
+  #closed = false
+  #reopen: Disposable | undefined
+
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options
+  }
+
+  /** Starts to forward list changes of these types. */
+  async follow(types: SubscriptionFilter): Promise<void> {
+    this.#types = types
+    await this.#apply()
+  }
+
+  /**
+   * Subscribes to a resource. Resolves when it is in force; an `RpcError` when the dispatcher does not grant it. Asking twice
+   * is asking once.
+   */
+  async subscribe(uri: string): Promise<void> {
+    if (!this.#uris.has(uri) && this.#uris.size >= this.#options.maxSubscriptions) {
+      throw new RpcError(rpcCode.internalError, `At most ${this.#options.maxSubscriptions} resources can be subscribed`)
+    }
+    this.#uris.add(uri)
+    try {
+      if (this.#current?.granted.resourceSubscriptions?.includes(uri) !== true) await this.#apply()
+    } catch (error) {
+      this.#uris.delete(uri)
+      throw error
+    }
+    if (this.#current?.granted.resourceSubscriptions?.includes(uri) === true) return
+    this.#uris.delete(uri)
+    throw new RpcError(rpcCode.invalidParams, 'This resource cannot be subscribed', { data: { uri } })
+  }
+
+  /** Ends a subscription: nothing about this resource is forwarded any more. */
+  unsubscribe(uri: string): void {
+    if (!this.#uris.delete(uri) || this.#closed) return
+    this.#apply().catch((error: unknown) => this.#report(error))
+  }
+
+  /** Ends everything. */
+  close(reason: unknown): void {
+    this.#closed = true
+    this.#reopen?.[Symbol.dispose]()
+    for (const listen of [this.#current, this.#opening]) {
+      if (listen !== undefined) retire(listen, reason)
+    }
+    this.#current = undefined
+  }
+
+  /** Brings the listen in line with the wishes. Wishes that change meanwhile are one more round, not one more listen each. */
+  #apply(): Promise<void> {
+    this.#stale = true
+    this.#applying ??= this.#applyAll().finally(() => {
+      this.#applying = undefined
+    })
+    return this.#applying
+  }
+
+  async #applyAll(): Promise<void> {
+    while (this.#stale && !this.#closed) {
+      this.#stale = false
+      const filter: SubscriptionFilter =
+        this.#uris.size > 0 ? { ...this.#types, resourceSubscriptions: [...this.#uris] } : this.#types
+      if (Object.keys(filter).length > 0) {
+        await this.#open(filter)
+      } else if (this.#current !== undefined) {
+        retire(this.#current, nobodyListens())
+        this.#current = undefined
+      }
+    }
+  }
+
+  /** Resolves with the acknowledgement; rejects when the listen ends without one. */
+  #open(filter: SubscriptionFilter): Promise<void> {
+    const listen: Listen = { filter, stop: new AbortController(), granted: {}, current: false }
+    this.#opening = listen
+    return new Promise((resolve, reject) => {
+      const context = createCallerContext({
+        peer: this.#options.peer,
+        principal: this.#options.principal,
+        signal: listen.stop.signal,
+        onNotice: (arrived) => {
+          if (arrived.method === notice.acknowledged) {
+            this.#takeOver(listen, arrived)
+            resolve()
+          } else {
+            this.#forward(listen, arrived)
+          }
+        },
+      })
+      const over = (error?: unknown): void => {
+        if (listen.current) this.#lost(listen)
+        else reject(error ?? new RpcError(rpcCode.internalError, 'The subscription ended at once')) // after an acknowledgement this says nothing
+      }
+      try {
+        const outcome = this.#options.dispatcher.call(
+          { method: method.listen, params: { notifications: filter } },
+          context,
+        )
+        Promise.resolve(outcome).then(() => over(), over)
+      } catch (error) {
+        over(error)
+      }
+    })
+  }
+
+  #takeOver(listen: Listen, acknowledgement: Call): void {
+    const granted = memberOf(acknowledgement.params, 'notifications')
+    listen.granted = listenFilterFault(granted) === undefined ? (granted as SubscriptionFilter) : {}
+    if (this.#closed) return
+    const previous = this.#current
+    this.#current = listen
+    listen.current = true
+    if (previous !== undefined) retire(previous, nobodyListens())
+  }
+
+  #forward(listen: Listen, arrived: Call): void {
+    if (!listen.current) return
+    if (arrived.method === notice.resourceUpdated) {
+      const uri = memberOf(arrived.params, 'uri')
+      // Unsubscribed, though the listen does not know it yet. A uri that was never subscribed lies under one that is (A-32).
+      if (
+        typeof uri === 'string' &&
+        !this.#uris.has(uri) &&
+        listen.filter.resourceSubscriptions?.includes(uri) === true
+      )
+        return
+    }
+    this.#options.forward(arrived)
+  }
+
+  /** The dispatcher ended a listen that nobody asked it to end. */
+  #lost(listen: Listen): void {
+    listen.current = false
+    if (this.#current !== listen || this.#closed) return
+    this.#current = undefined
+    this.#reopenLater(listen, reopenDelayMs)
+  }
+
+  #reopenLater(listen: Listen, delayMs: number): void {
+    this.#reopen = this.#options.clock.after(delayMs, () => {
+      const applied = this.#current === undefined ? this.#apply() : Promise.resolve()
+      applied.then(
+        () => this.#announce(listen.granted),
+        (error: unknown) => {
+          this.#report(error)
+          if (!this.#closed && this.#current === undefined)
+            this.#reopenLater(listen, Math.min(delayMs * 2, maxReopenDelayMs))
+        },
+      )
+    })
+  }
+
+  /** What may have changed while nobody listened. */
+  #announce(missed: SubscriptionFilter): void {
+    if (this.#closed) return
+    const told = (name: string, params: JsonObject = {}): void => this.#options.forward({ method: name, params })
+    if (missed.toolsListChanged === true) told(notice.toolsChanged)
+    if (missed.promptsListChanged === true) told(notice.promptsChanged)
+    if (missed.resourcesListChanged === true) told(notice.resourcesChanged)
+    for (const uri of missed.resourceSubscriptions ?? []) {
+      if (this.#uris.has(uri)) told(notice.resourceUpdated, { uri })
+    }
+  }
+
+  #report(cause: unknown): void {
+    this.#options.onDiagnostic?.({
+      level: 'warning',
+      code: 'listen-failed',
+      message: 'Changes cannot be followed now; it is tried again while the session lives.',
+      cause,
+    })
+  }
+}
+
+function nobodyListens(): unknown {
+  return new DOMException('Nobody listens any more', 'AbortError')
+}
+
+function retire(listen: Listen, reason: unknown): void {
+  listen.current = false
+  listen.stop.abort(reason)
+}

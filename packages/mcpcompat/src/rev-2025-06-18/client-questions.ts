@@ -1,0 +1,159 @@
+import { abortable } from '../contract/abortable.ts'
+import type { ServedContext } from '../contract/call-context.ts'
+import type { Call } from '../contract/call.ts'
+import type { Clock } from '../contract/clock.ts'
+import { toRpcError } from '../contract/failure.ts'
+import { method, notice } from '../contract/methods.ts'
+import type { PeerPort } from '../contract/peer-port.ts'
+import { missingCapability, missingForInput } from '../input-requests.ts'
+import { AteneaError, RpcError, rpcCode } from '../jsonrpc/errors.ts'
+import { type JsonObject, toObject } from '../jsonrpc/json.ts'
+import type { RpcId, RpcResponse } from '../jsonrpc/message.ts'
+import type { LegacyFeatures } from './features.ts'
+import { questionForLegacy } from './question-form.ts'
+
+export interface ClientQuestionsOptions {
+  readonly port: PeerPort
+  readonly clock: Clock
+  /** How long a person may think, in milliseconds. */
+  readonly answerTimeoutMs: number
+  /** Questions that may be open at the same time. */
+  readonly maxOpen: number
+  /** Resolves when the client may be asked (LG-LIFE-05). */
+  readonly ready: () => Promise<void>
+}
+
+/** A round cannot go on: the client did not say what only it can say (BR-122). The message tells why and is ours. */
+export class UnansweredError extends AteneaError {
+  override readonly name: string = 'UnansweredError'
+}
+
+interface OpenQuestion {
+  readonly method: string
+  readonly resolve: (answer: JsonObject) => void
+  readonly reject: (reason: unknown) => void
+  readonly timer: Disposable
+}
+
+/**
+ * The requests that a session has sent to its client and that wait for an answer (BR-121). Their ids are this side's own and
+ * never used twice.
+ */
+export class ClientQuestions {
+  readonly #options: ClientQuestionsOptions
+  readonly #open = new Map<RpcId, OpenQuestion>()
+  #lastId = 0
+  #unheard: string | undefined
+
+  constructor(options: ClientQuestionsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Puts all questions of a round to the client at once, on the stream of the call that asks, and waits for every answer. Only
+   * what the client declared is asked (MC-MRTR-06). Rejects with the signal's reason when the call is cancelled, and with an
+   * `UnansweredError` when the round cannot go on; either way no question of the round stays open.
+   */
+  async ask(
+    context: ServedContext,
+    questions: ReadonlyMap<string, Call>,
+    features: LegacyFeatures,
+  ): Promise<JsonObject> {
+    const { signal } = context
+    await abortable(this.#options.ready(), signal)
+    const round = [...questions].map(([key, question]) => {
+      const missing = missingForInput(context.peer.capabilities, question)
+      if (missing !== undefined) throw toRpcError(missingCapability(missing))
+      const id = ++this.#lastId
+      return { key, id, method: question.method, params: questionForLegacy(question, features, id) }
+    })
+    if (this.#open.size + round.length > this.#options.maxOpen) {
+      throw new RpcError(rpcCode.internalError, 'Too many questions to the client are open')
+    }
+    const withdrawAll = (reason: unknown): void => {
+      for (const { id } of round) this.#withdraw(id, reason)
+    }
+    const onAbort = (): void => withdrawAll(signal.reason)
+    signal.addEventListener('abort', onAbort)
+    try {
+      const answers = round.map(async ({ key, id, method: name, params }) => {
+        const answer = await this.#put(id, name, params, context.id)
+        return [key, answer] as const
+      })
+      // fromEntries defines members, so a key named __proto__ stays data
+      return Object.fromEntries(await Promise.all(answers))
+    } catch (error) {
+      withdrawAll(error)
+      throw error
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Takes the client's answer. False when no question waits for it, such as one that came too late. */
+  answered(message: RpcResponse): boolean {
+    const { id } = message
+    const question = id === undefined ? undefined : this.#open.get(id)
+    if (id === undefined || question === undefined) return false
+    this.#close(id, question)
+    if (message.kind === 'result') question.resolve(toObject(message.result))
+    else this.#leaveUnanswered(question, `The client refused: ${message.error.message.slice(0, 200)}`)
+    return true
+  }
+
+  /** No answer can come any more: what is open, and what is asked later, counts as unanswered. */
+  end(reason: string): void {
+    this.#unheard = reason
+    for (const [id, question] of [...this.#open]) {
+      this.#close(id, question)
+      this.#leaveUnanswered(question, reason)
+    }
+  }
+
+  #put(id: RpcId, name: string, params: JsonObject, callId: RpcId): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      const { clock, answerTimeoutMs, port } = this.#options
+      const timer = clock.after(answerTimeoutMs, () => this.#timedOut(id))
+      const question: OpenQuestion = { method: name, resolve, reject, timer }
+      this.#open.set(id, question)
+      if (this.#unheard !== undefined) {
+        this.#close(id, question)
+        this.#leaveUnanswered(question, this.#unheard)
+        return
+      }
+      void port.send({ kind: 'request', id, method: name, params }, { relatedTo: callId })
+    })
+  }
+
+  #timedOut(id: RpcId): void {
+    const question = this.#open.get(id)
+    if (question === undefined) return
+    this.#close(id, question)
+    this.#tellCancelled(id, 'No answer in time')
+    this.#leaveUnanswered(question, 'The client did not answer in time')
+  }
+
+  /** A form that nobody filled in is a cancelled form; nobody can make up roots or the words of a model (BR-122). */
+  #leaveUnanswered(question: OpenQuestion, reason: string): void {
+    if (question.method === method.elicit) question.resolve({ action: 'cancel' })
+    else question.reject(new UnansweredError(reason))
+  }
+
+  #withdraw(id: RpcId, reason: unknown): void {
+    const question = this.#open.get(id)
+    if (question === undefined) return
+    this.#close(id, question)
+    this.#tellCancelled(id, 'The answer is not needed any more')
+    question.reject(reason)
+  }
+
+  #tellCancelled(id: RpcId, reason: string): void {
+    const params = { requestId: id, reason }
+    void this.#options.port.send({ kind: 'notification', method: notice.cancelled, params })
+  }
+
+  #close(id: RpcId, question: OpenQuestion): void {
+    this.#open.delete(id)
+    question.timer[Symbol.dispose]()
+  }
+}

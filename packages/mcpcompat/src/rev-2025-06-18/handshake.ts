@@ -1,0 +1,61 @@
+import { clientCapabilitiesForModern, serverCapabilitiesForLegacy } from '../bridge.ts'
+import type { Peer } from '../contract/context.ts'
+import type { ServerView } from '../contract/dispatcher.ts'
+import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
+import { isJsonObject, type JsonObject, type JsonRecord, toObject } from '../jsonrpc/json.ts'
+import { isImplementation } from '../meta.ts'
+import type { RevisionPolicy } from '../revisions.ts'
+import { featuresOf, type LegacyFeatures } from './features.ts'
+
+/** What a handshake agreed on. */
+export interface Handshake {
+  /** The revision that governs the session, which need not be the requested one (LG-LIFE-07). */
+  readonly revision: string
+  readonly features: LegacyFeatures
+  /** The client, its capabilities in the form of the modern revision. */
+  readonly peer: Peer
+}
+
+/** Reads `initialize` (LG-LIFE-01, -06, -07). Throws an `RpcError` when it is malformed or no legacy revision is served. */
+export function readInitialize(params: JsonRecord, policy: RevisionPolicy): Handshake {
+  const { protocolVersion, capabilities, clientInfo } = toObject(params)
+  if (typeof protocolVersion !== 'string') throw invalid('protocolVersion must be a string')
+  if (!isJsonObject(capabilities)) throw invalid('capabilities must be an object')
+  if (!isImplementation(clientInfo)) throw invalid('clientInfo must be an object with the strings name and version')
+  const revision = policy.negotiateLegacy(protocolVersion)
+  if (revision === undefined)
+    throw invalid(`no revision with a handshake is served; served: ${policy.supported.join(', ')}`)
+  const features = featuresOf(revision)
+  const { name, version } = clientInfo as { name: string; version: string }
+  return { revision, features, peer: { name, version, capabilities: knownCapabilities(capabilities, features) } }
+}
+
+/** What the client can be asked in this revision; what only other revisions have was not agreed on (LG-LIFE-09). */
+function knownCapabilities(declared: JsonObject, features: LegacyFeatures): JsonObject {
+  const { sampling, elicitation, ...rest } = clientCapabilitiesForModern(declared)
+  const modes =
+    features.elicitation === 'modes' && isJsonObject(declared['elicitation']) ? declared['elicitation'] : elicitation
+  return {
+    ...rest,
+    ...(sampling !== undefined && { sampling: features.samplingTools ? declared['sampling'] : sampling }),
+    ...(elicitation !== undefined && features.elicitation !== 'none' && { elicitation: modes }),
+  }
+}
+
+/** The answer to `initialize` (LG-LIFE-02, LG-CAP-01, BR-101). */
+export function initializeResult(handshake: Handshake, view: ServerView): JsonObject {
+  const { completions, ...capabilities } = serverCapabilitiesForLegacy(view.capabilities)
+  return {
+    protocolVersion: handshake.revision,
+    capabilities: {
+      ...capabilities,
+      ...(completions !== undefined && handshake.features.completionsCapability && { completions }),
+    },
+    serverInfo: view.info,
+    ...(view.instructions !== undefined && { instructions: view.instructions }),
+  }
+}
+
+function invalid(message: string): RpcError {
+  return new RpcError(rpcCode.invalidParams, `Invalid params: ${message}`)
+}

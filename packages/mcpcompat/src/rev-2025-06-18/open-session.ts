@@ -1,0 +1,124 @@
+import type { Call } from '../contract/call.ts'
+import type { Clock } from '../contract/clock.ts'
+import type { LogLevel, Peer, Principal } from '../contract/context.ts'
+import type { OnDiagnostic } from '../contract/diagnostics.ts'
+import type { Dispatcher, ServerView } from '../contract/dispatcher.ts'
+import { createScope, type OwnedScope } from '../contract/scope.ts'
+import type { WireCodec } from '../contract/wire.ts'
+import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
+import { type JsonRecord, isJsonObject, type JsonObject } from '../jsonrpc/json.ts'
+import { isLogLevel } from '../log-levels.ts'
+import { memberOf } from '../member.ts'
+import { advertisedListChanges } from '../subscriptions.ts'
+import { ChangeFeed } from './change-feed.ts'
+import { createLegacyCodec } from './codec.ts'
+import type { SessionFacts } from './envelope.ts'
+import type { Handshake } from './handshake.ts'
+
+export interface OpenSessionOptions {
+  readonly handshake: Handshake
+  readonly principal: Principal
+  readonly dispatcher: Dispatcher
+  readonly clock: Clock
+  readonly logLevel: LogLevel | undefined
+  readonly maxSubscriptions: number
+  /** Takes what changed, for the client. */
+  readonly forward: (notice: Call) => void
+  readonly onDiagnostic: OnDiagnostic | undefined
+}
+
+/** What one handshake opened: everything that a legacy server remembers about its client. */
+export class OpenSession implements SessionFacts {
+  readonly handshake: Handshake
+  readonly codec: WireCodec
+  /** Shared by all calls of the session. */
+  readonly scope: OwnedScope = createScope()
+  logLevel: LogLevel | undefined
+  readonly #feed: ChangeFeed
+  readonly #onDiagnostic: OnDiagnostic | undefined
+  #view: ServerView | undefined
+  #initialized = false
+  #onInitialized: (() => void)[] = []
+
+  constructor(options: OpenSessionOptions) {
+    this.handshake = options.handshake
+    this.codec = createLegacyCodec({ revision: options.handshake.revision, session: this })
+    this.logLevel = options.logLevel
+    this.#onDiagnostic = options.onDiagnostic
+    this.#feed = new ChangeFeed({ ...options, peer: options.handshake.peer })
+  }
+
+  get peer(): Peer {
+    return this.handshake.peer
+  }
+
+  /** What was offered in the answer to the handshake, and thereby agreed on (LG-LIFE-09). */
+  offer(view: ServerView): void {
+    this.#view = view
+    if (this.#initialized) this.#followLists(view)
+  }
+
+  /** The client has said that it is ready: it may be asked (LG-LIFE-05), and hears of changed lists (BR-102). */
+  initialized(): void {
+    if (this.#initialized) return
+    this.#initialized = true
+    for (const resolve of this.#onInitialized.splice(0)) resolve()
+    if (this.#view !== undefined) this.#followLists(this.#view)
+  }
+
+  /** Resolves when the client may be asked. */
+  ready(): Promise<void> {
+    return this.#initialized ? Promise.resolve() : new Promise((resolve) => this.#onInitialized.push(resolve))
+  }
+
+  /** `logging/setLevel` (LG-LOG-01, BR-109). */
+  setLevel(params: JsonRecord): void {
+    if (!isJsonObject(this.#offered['logging'])) throw notOffered('logging')
+    const level = memberOf(params, 'level')
+    if (!isLogLevel(level))
+      throw new RpcError(rpcCode.invalidParams, 'Invalid params: level must be one of the eight log levels')
+    this.logLevel = level
+  }
+
+  /** `resources/subscribe` (LG-RES-02, BR-107). */
+  async subscribe(params: JsonRecord): Promise<void> {
+    await this.#feed.subscribe(this.#subscribable(params))
+  }
+
+  /** `resources/unsubscribe` (BR-108). */
+  unsubscribe(params: JsonRecord): void {
+    this.#feed.unsubscribe(this.#subscribable(params))
+  }
+
+  /** Ends what the session opened. The scope is closed by the caller, who waits for it. */
+  end(reason: unknown): void {
+    this.#feed.close(reason)
+  }
+
+  get #offered(): JsonObject {
+    return this.#view?.capabilities ?? {}
+  }
+
+  #subscribable(params: JsonRecord): string {
+    const resources = this.#offered['resources']
+    if (!isJsonObject(resources) || resources['subscribe'] !== true) throw notOffered('resources.subscribe')
+    const uri = memberOf(params, 'uri')
+    if (typeof uri !== 'string') throw new RpcError(rpcCode.invalidParams, 'Invalid params: uri must be a string')
+    return uri
+  }
+
+  #followLists(view: ServerView): void {
+    this.#feed.follow(advertisedListChanges(view.capabilities)).catch((cause: unknown) => {
+      this.#onDiagnostic?.({
+        level: 'warning',
+        code: 'listen-failed',
+        message: 'The client will not hear of changed lists, since the server refused the subscription.',
+        cause,
+      })
+    })
+  }
+}
+
+function notOffered(capability: string): RpcError {
+  return new RpcError(rpcCode.methodNotFound, `Method not found: this server does not offer ${capability}`)
+}

@@ -1,0 +1,292 @@
+import { type CallHost, ServedContext } from '../contract/call-context.ts'
+import { CallRunner } from '../contract/call-runner.ts'
+import type { Call, Outcome } from '../contract/call.ts'
+import { type Clock, systemClock } from '../contract/clock.ts'
+import type { LogLevel, Principal, WireHints } from '../contract/context.ts'
+import type { OnDiagnostic } from '../contract/diagnostics.ts'
+import type { Dispatcher, ServerView } from '../contract/dispatcher.ts'
+import { reportFailure } from '../contract/failure.ts'
+import { notice as noticeName } from '../contract/methods.ts'
+import { notifyDispatcher } from '../contract/notify-dispatcher.ts'
+import { cancelForPeer } from '../contract/peer-cancel.ts'
+import type { PeerPort } from '../contract/peer-port.ts'
+import type { DecodeFailure, WireCodec } from '../contract/wire.ts'
+import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
+import type { RpcMessage, RpcNotification, RpcRequest } from '../jsonrpc/message.ts'
+import { legacyRevision, type RevisionPolicy } from '../revisions.ts'
+import { AskingCaller } from './asking.ts'
+import { ClientQuestions } from './client-questions.ts'
+import { createLegacyCodec } from './codec.ts'
+import { initializeResult, readInitialize } from './handshake.ts'
+import { legacyMethod, legacyNotice } from './methods.ts'
+import { OpenSession } from './open-session.ts'
+
+export interface CreateServerSessionOptions {
+  readonly policy: RevisionPolicy
+  /** Runs the calls. Given by carriers whose ids are shared with others than this session; its own one when left out. */
+  readonly runner?: CallRunner
+  /**
+   * The level of log messages for a client that never sets one, which legacy leaves to the server (LG-LOG-02). Default `info`:
+   * such clients expect to see messages, and debugging is for those who ask.
+   */
+  readonly defaultLogLevel?: LogLevel
+  /** How long a client, and the person behind it, may take to answer a question, in milliseconds. Default 10 minutes. */
+  readonly answerTimeoutMs?: number
+  /** Questions to the client that may be open at the same time. Default 256. */
+  readonly maxQuestions?: number
+  /** Resources that may be subscribed at the same time. Default 1,024. */
+  readonly maxSubscriptions?: number
+  /** Calls that may run at the same time when the runner is its own. Default 1,024. */
+  readonly maxInFlight?: number
+  readonly onDiagnostic?: OnDiagnostic | undefined
+}
+
+/** Where a message came from, as far as a session must know. */
+export interface MessageOrigin {
+  readonly principal: Principal
+  readonly hints: WireHints
+}
+
+/** A legacy client as a server sees it: fed with what the client sends, it answers through its port. */
+export interface ServerSession {
+  /** The revision that was agreed on; `undefined` before the handshake. */
+  readonly revision: string | undefined
+  /** Takes one message, in order. Never throws for what the client sent, and never waits. */
+  receive(message: RpcMessage, origin: MessageOrigin): void
+  /** The client sends nothing more: its answers to open questions will not come, its calls go on. */
+  inputEnded(): void
+  /** Ends the session: subscriptions, open questions, and what the calls left to be cleaned up. Its calls are the runner's. */
+  close(reason: unknown): void | Promise<void>
+}
+
+/**
+ * Serves one legacy client on a dispatcher that knows no sessions. All that legacy must remember lives here: the handshake, the
+ * log level, subscriptions (one listen on the dispatcher), and questions that are on their way to the client.
+ */
+export function createServerSession(
+  dispatcher: Dispatcher,
+  port: PeerPort,
+  options: CreateServerSessionOptions,
+): ServerSession {
+  return new LegacyServerSession(dispatcher, port, options)
+}
+
+const empty: Outcome = { kind: 'result', value: {} }
+
+class LegacyServerSession implements ServerSession, CallHost {
+  /** What calls are dispatched to: the legacy methods here, everything else behind the questions. */
+  readonly dispatcher: Dispatcher
+  readonly #inner: Dispatcher
+  readonly #port: PeerPort
+  readonly #clock: Clock
+  readonly #options: CreateServerSessionOptions
+  readonly #runner: CallRunner
+  readonly #questions: ClientQuestions
+  readonly #asking: AskingCaller
+  /** For the few messages that may come before the handshake. */
+  #codec: WireCodec
+  #session: OpenSession | undefined
+
+  constructor(dispatcher: Dispatcher, port: PeerPort, options: CreateServerSessionOptions) {
+    this.#inner = dispatcher
+    this.#port = port
+    this.#clock = port.clock ?? systemClock
+    this.#options = options
+    this.#runner =
+      options.runner ??
+      new CallRunner({ maxInFlight: options.maxInFlight ?? 1_024, onDiagnostic: options.onDiagnostic })
+    this.#questions = new ClientQuestions({
+      port,
+      clock: this.#clock,
+      answerTimeoutMs: options.answerTimeoutMs ?? 600_000,
+      maxOpen: options.maxQuestions ?? 256,
+      ready: () => this.#session?.ready() ?? Promise.resolve(),
+    })
+    this.#asking = new AskingCaller(dispatcher, this.#questions, this.#clock)
+    this.#codec = createLegacyCodec({ revision: options.policy.legacy[0] ?? legacyRevision })
+    this.dispatcher = {
+      call: (call, context) => this.#call(call, context as ServedContext),
+      notify: (notice, context) => dispatcher.notify(notice, context),
+      view: (principal) => dispatcher.view(principal),
+      drain: () => dispatcher.drain(),
+    }
+  }
+
+  get revision(): string | undefined {
+    return this.#session?.handshake.revision
+  }
+
+  receive(message: RpcMessage, origin: MessageOrigin): void {
+    switch (message.kind) {
+      case 'request':
+        this.#request(message, origin)
+        return
+      case 'notification':
+        this.#notification(message, origin)
+        return
+      case 'result':
+      case 'error':
+        if (!this.#questions.answered(message)) this.#reportUnexpected()
+    }
+  }
+
+  inputEnded(): void {
+    this.#questions.end('The client has closed its side')
+  }
+
+  async close(reason: unknown): Promise<void> {
+    this.#questions.end('The session is over')
+    if (this.#options.runner === undefined) this.#runner.cancelAll(reason)
+    await this.#endSession(reason)
+  }
+
+  // the host of its calls
+
+  notify(context: ServedContext, notice: Call): void | Promise<void> {
+    const message = this.#codec.encodeNotice(context.call, notice, context, context.id)
+    if (message !== undefined) return this.#port.send(message, { relatedTo: context.id })
+  }
+
+  answer(context: ServedContext, outcome: Outcome): void {
+    void this.#port.send(this.#codec.encodeOutcome(context.call, outcome, context, context.id))
+  }
+
+  refuse(context: ServedContext, error: unknown): void {
+    reportFailure(error, context.call, this.#options.onDiagnostic)
+    void this.#port.send(this.#codec.encodeError(error, context.id, context.call))
+  }
+
+  #request(message: RpcRequest, { principal, hints }: MessageOrigin): void {
+    const decoded = this.#codec.decodeCall(message, hints)
+    if (!decoded.ok) {
+      const error = new RpcError(codeOf(decoded.reason), decoded.message)
+      void this.#port.send(this.#codec.encodeError(error, message.id))
+      return
+    }
+    if (this.#runner.full) {
+      const error = new RpcError(rpcCode.internalError, 'Too many requests in flight')
+      void this.#port.send(this.#codec.encodeError(error, message.id))
+      return
+    }
+    this.#runner.run(new ServedContext(this, message.id, decoded.value, principal, hints, this.#session?.scope))
+  }
+
+  #notification(message: RpcNotification, { principal, hints }: MessageOrigin): void {
+    switch (message.method) {
+      case noticeName.cancelled:
+        cancelForPeer(this.#runner, message.params, this.#options.onDiagnostic)
+        return
+      case legacyNotice.initialized:
+        this.#session?.initialized()
+        return
+      // Nothing in the modern model hears of these (BR-113, BR-114).
+      case noticeName.progress:
+      case legacyNotice.rootsChanged:
+        return
+      default:
+        if (this.#session !== undefined) this.#passOn(message, this.#session, principal, hints)
+    }
+  }
+
+  #passOn(message: RpcNotification, session: OpenSession, principal: Principal, hints: WireHints): void {
+    const decoded = session.codec.decodeNotice(message)
+    if (!decoded.ok) return
+    const call = decoded.value
+    const facts = {
+      peer: session.peer,
+      rawMeta: undefined,
+      progressToken: undefined,
+      logLevel: undefined,
+      resume: undefined,
+    }
+    const context = new ServedContext(this, '', { call, context: facts }, principal, hints, session.scope)
+    context.ended = true // nothing can be written for a notification
+    notifyDispatcher(this.#inner, call, context, this.#options.onDiagnostic)
+  }
+
+  #call(call: Call, context: ServedContext): Outcome | Promise<Outcome> {
+    switch (call.method) {
+      case legacyMethod.ping:
+        return empty
+      case legacyMethod.initialize:
+        return this.#initialize(call, context)
+    }
+    const session = this.#session
+    if (session === undefined) throw new RpcError(rpcCode.invalidParams, 'Send initialize first')
+    switch (call.method) {
+      case legacyMethod.setLevel:
+        session.setLevel(call.params)
+        return empty
+      case legacyMethod.subscribe:
+        return session.subscribe(call.params).then(() => empty)
+      case legacyMethod.unsubscribe:
+        session.unsubscribe(call.params)
+        return empty
+      default:
+        return this.#asking.call(call, context, session.handshake.features)
+    }
+  }
+
+  /**
+   * Opens the session, or opens it anew: programs that share one server among several clients hand through the handshake of
+   * each. Nothing of the earlier session stays.
+   */
+  #initialize(call: Call, context: ServedContext): Outcome | Promise<Outcome> {
+    const handshake = readInitialize(call.params, this.#options.policy)
+    this.#endSession(new DOMException('The client opened a new session', 'AbortError')).catch((error: unknown) => {
+      reportFailure(error, call, this.#options.onDiagnostic)
+    })
+    const session = new OpenSession({
+      handshake,
+      principal: context.principal,
+      dispatcher: this.#inner,
+      clock: this.#clock,
+      logLevel: this.#options.defaultLogLevel ?? 'info',
+      maxSubscriptions: this.#options.maxSubscriptions ?? 1_024,
+      forward: (notice) => this.#forward(notice),
+      onDiagnostic: this.#options.onDiagnostic,
+    })
+    this.#session = session
+    this.#codec = session.codec
+    return this.#welcome(session, context.principal)
+  }
+
+  #welcome(session: OpenSession, principal: Principal): Outcome | Promise<Outcome> {
+    const offer = (view: ServerView): Outcome => {
+      session.offer(view)
+      return { kind: 'result', value: initializeResult(session.handshake, view) }
+    }
+    const view = this.#inner.view(principal)
+    if (!(view instanceof Promise)) return offer(view)
+    return view.then(offer, async (error: unknown) => {
+      // A handshake that failed has opened nothing.
+      if (this.#session === session) await this.#endSession(error)
+      throw error
+    })
+  }
+
+  async #endSession(reason: unknown): Promise<void> {
+    const session = this.#session
+    this.#session = undefined
+    session?.end(reason)
+    await session?.scope.close()
+  }
+
+  /** A change that the client is told of, without the subscription that it does not know (BR-130). */
+  #forward(notice: Call): void {
+    void this.#port.send({ kind: 'notification', method: notice.method, params: notice.params })
+  }
+
+  #reportUnexpected(): void {
+    this.#options.onDiagnostic?.({
+      level: 'debug',
+      code: 'unexpected-response',
+      message: 'The client answered a question that is not open; the answer was dropped.',
+    })
+  }
+}
+
+/** The error number of a message that a codec refused. */
+function codeOf(reason: DecodeFailure): number {
+  return reason === 'not-in-revision' ? rpcCode.methodNotFound : rpcCode.invalidParams
+}

@@ -1,4 +1,5 @@
-import { type AbortOptions, AteneaError, type JsonValue, type Principal, toText } from '@atenea/mcpcompat'
+import { type AbortOptions, type JsonValue, type Principal, toText } from '@atenea/mcpcompat'
+import { ToolError } from '../tool-error.ts'
 import type { WorkflowKey, WorkflowRecord, WorkflowStore } from './store.ts'
 
 /** Durable state of the application under an explicit identifier, which the caller passes with each call. */
@@ -70,8 +71,10 @@ export interface OwnedWorkflows {
 
 export type SeenWorkflow = Pick<Workflow, 'id' | 'version'>
 
+// These three are for the model to read, so a handler may let them pass.
+
 /** No workflow of that kind belongs to that owner under that id, or not any more. Says the same whichever it is. */
-export class WorkflowNotFoundError extends AteneaError {
+export class WorkflowNotFoundError extends ToolError {
   override readonly name: string = 'WorkflowNotFoundError'
 
   constructor() {
@@ -80,7 +83,7 @@ export class WorkflowNotFoundError extends AteneaError {
 }
 
 /** Somebody else changed the workflow, or completed it. Load it again and decide anew. */
-export class WorkflowConflictError extends AteneaError {
+export class WorkflowConflictError extends ToolError {
   override readonly name: string = 'WorkflowConflictError'
   readonly completed: boolean
 
@@ -93,7 +96,7 @@ export class WorkflowConflictError extends AteneaError {
 }
 
 /** More than the limits allow: too many workflows of one owner, or too large a state. */
-export class WorkflowLimitError extends AteneaError {
+export class WorkflowLimitError extends ToolError {
   override readonly name: string = 'WorkflowLimitError'
 }
 

@@ -147,9 +147,9 @@ function nextOf(connection: Connection): Next {
   const held: (RpcMessage | RpcReject)[] = []
   return async () => {
     if (held.length === 0) {
-      const { value, done } = await iterator.next()
-      if (done === true) return undefined
-      held.push(...value.map(({ message }) => message))
+      const step = await iterator.next()
+      if (step.done === true) return undefined
+      held.push(...step.value.map(({ message }) => message))
     }
     return held.shift()
   }

@@ -24,6 +24,8 @@ export interface BoundSocket {
 
 /** How long two that start at once wait for each other before they give up. */
 const contestMs = 5_000
+/** A claim takes microseconds; one that is as old as this was left behind. */
+const abandonedMs = 2_000
 
 /**
  * Lets `server` listen at `path` (F19).
@@ -109,7 +111,7 @@ async function takeAway(path: string, stale: BigIntStats): Promise<boolean> {
     if (codeOf(error) !== 'EEXIST') throw error
     // Whoever made it was killed between two system calls. A link changes the ctime, so this tells how old it is.
     const claimed = lstat(claim)
-    if (claimed !== undefined && Date.now() - Number(claimed.ctimeMs) > contestMs) fs.rmSync(claim, { force: true })
+    if (claimed !== undefined && Date.now() - Number(claimed.ctimeMs) > abandonedMs) fs.rmSync(claim, { force: true })
     return false
   }
   try {

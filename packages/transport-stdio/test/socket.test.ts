@@ -222,7 +222,7 @@ describe('F19: the path', () => {
     await listen(at('a.sock'))
     await expect(listenSocket(at('a.sock'), echo)).rejects.toMatchObject({
       kind: 'unreachable',
-      message: /a\.sock is in use/,
+      message: expect.stringMatching(/a\.sock is in use/) as string,
     })
     expect(await answersAt(at('a.sock'))).toBe(true)
     expect(readdirSync(folder)).toEqual(['a.sock'])
@@ -297,7 +297,7 @@ describe('F19: the path', () => {
     chmodSync(at('open'), 0o777)
     await expect(listenSocket(at('open/a.sock'), echo)).rejects.toMatchObject({
       kind: 'unreachable',
-      message: /mode 0777.*chmod 700/,
+      message: expect.stringMatching(/mode 0777.*chmod 700/) as string,
     })
   })
 
@@ -323,7 +323,7 @@ describe('F19: the path', () => {
     writeFileSync(at('file'), '')
     await expect(listenSocket(at('file/a.sock'), echo)).rejects.toMatchObject({
       kind: 'unreachable',
-      message: /no directory/,
+      message: expect.stringMatching(/no directory/) as string,
     })
   })
 })
@@ -340,7 +340,10 @@ describe('dialing', () => {
     ['a file', (path: string) => writeFile(path, ''), /cannot connect/],
   ])('%s is an error of kind unreachable that says so', async (_, make, message) => {
     await make(at('a.sock'))
-    await expect(dialSocket(at('a.sock'))).rejects.toMatchObject({ kind: 'unreachable', message })
+    await expect(dialSocket(at('a.sock'))).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringMatching(message) as string,
+    })
   })
 
   test('can be aborted', async () => {

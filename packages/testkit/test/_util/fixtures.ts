@@ -8,7 +8,7 @@ export const mark = `testkit-${process.pid}`
 
 /** How to start a server of `fixtures/servers`. Those that are built on our packages run on their sources. */
 export function fixture(name: string, ...args: readonly string[]): Pick<SpawnServerOptions, 'command' | 'args'> {
-  const flags = ['--no-warnings', '--import', `${folder}source-hooks.mjs`]
+  const flags = ['--no-warnings', '--import', `${folder}source-hooks.ts`]
   return { command: process.execPath, args: [...flags, `${folder}servers/${name}.ts`, ...args, mark] }
 }
 

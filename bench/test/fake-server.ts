@@ -1,8 +1,14 @@
 import { PassThrough } from 'node:stream'
 import type { ServerProcess } from '../src/server-process.ts'
 
+/** A server in this process, with both ends of its pipes at hand. */
+export interface FakeServer extends ServerProcess {
+  readonly stdin: PassThrough
+  readonly stdout: PassThrough
+}
+
 /** A server in this process: `answer` gets each request line and returns what is written for it. */
-export function fakeServer(answer: (line: string) => string): ServerProcess {
+export function fakeServer(answer: (line: string) => string): FakeServer {
   const stdin = new PassThrough()
   const stdout = new PassThrough()
   let rest = ''

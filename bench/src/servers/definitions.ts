@@ -7,12 +7,16 @@ export interface ToolDefinition {
 }
 
 /** The part of JSON Schema that the bench's own tools use. */
-export interface ToolInputSchema {
+export type ToolInputSchema = {
   readonly type: 'object'
-  readonly properties: Readonly<
-    Record<string, { readonly type: 'string' | 'integer' | 'boolean'; readonly description: string }>
-  >
+  readonly properties: Readonly<Record<string, ToolProperty>>
   readonly required?: readonly string[]
+}
+
+/** One argument of a tool. */
+export type ToolProperty = {
+  readonly type: 'string' | 'integer' | 'boolean'
+  readonly description: string
 }
 
 /** Answers its argument. */

@@ -133,7 +133,7 @@ function writeResult(call: Call, value: JsonRecord, features: LegacyFeatures): J
 function fit(call: Call, value: JsonRecord, features: LegacyFeatures): JsonRecord {
   let fitted = resultForLegacy(call.method, value)
   if (!carriesEverything(features)) fitted = fitResult(call.method, toObject(fitted), features)
-  return JsonText.is(fitted) ? fitted : new JsonText(toText(fitted))
+  return JsonText.is(fitted) ? fitted : JsonText.ofLine(toText(fitted))
 }
 
 /** BR-125: a result of a type that the caller cannot know. A model can read why its tool gave nothing. */

@@ -1,0 +1,119 @@
+import { TransportError } from '../jsonrpc/errors.ts'
+import type { RpcId } from '../jsonrpc/message.ts'
+import { memberOf } from '../member.ts'
+import type { Call, Outcome } from './call.ts'
+import type { CallContext } from './context.ts'
+import type { OnDiagnostic } from './diagnostics.ts'
+
+/** One call that was sent and waits for its outcome. */
+export class PendingCall {
+  readonly id: RpcId
+  readonly call: Call
+  /** Replaced when the call goes on after an ask, on behalf of whoever resumed it. */
+  context: CallContext
+  #lastProgress = Number.NEGATIVE_INFINITY
+
+  constructor(id: RpcId, call: Call, context: CallContext) {
+    this.id = id
+    this.call = call
+    this.context = context
+  }
+
+  /** Whether a progress notice says more than the one before; others are dropped (MC-PROG-04, BR-229). */
+  advances(notice: Call): boolean {
+    const progress = memberOf(notice.params, 'progress')
+    if (typeof progress !== 'number' || progress <= this.#lastProgress) return false
+    this.#lastProgress = progress
+    return true
+  }
+}
+
+interface Waiting {
+  readonly pending: PendingCall
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (reason: unknown) => void
+  readonly signal: AbortSignal
+  readonly onAbort: () => void
+}
+
+/**
+ * Calls that wait for their outcome, by id. Each settles once: with an outcome, an error, or the reason of its signal the
+ * moment that it aborts.
+ */
+export class PendingCalls {
+  readonly #waiting = new Map<RpcId, Waiting>()
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /** All calls that wait, as they are now. */
+  get all(): readonly PendingCall[] {
+    return [...this.#waiting.values()].map(({ pending }) => pending)
+  }
+
+  get(id: RpcId | undefined): PendingCall | undefined {
+    return id === undefined ? undefined : this.#waiting.get(id)?.pending
+  }
+
+  /** Waits for a call. `onAbort` runs when the caller gave up, after the call has rejected and is forgotten. */
+  wait(pending: PendingCall, onAbort: (reason: unknown) => void): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const { signal } = pending.context
+      const abort = (): void => {
+        this.reject(pending, signal.reason)
+        onAbort(signal.reason)
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      this.#waiting.set(pending.id, { pending, resolve, reject, signal, onAbort: abort })
+    })
+  }
+
+  resolve(pending: PendingCall, outcome: Outcome): void {
+    this.#take(pending)?.resolve(outcome)
+  }
+
+  reject(pending: PendingCall, reason: unknown): void {
+    this.#take(pending)?.reject(reason)
+  }
+
+  #take(pending: PendingCall): Waiting | undefined {
+    const waiting = this.#waiting.get(pending.id)
+    if (waiting === undefined || waiting.pending !== pending) return undefined
+    this.#waiting.delete(pending.id)
+    waiting.signal.removeEventListener('abort', waiting.onAbort)
+    return waiting
+  }
+}
+
+/** Hands a notice to whoever made the call. What goes wrong there is not the peer's affair. */
+export function deliver(pending: PendingCall, notice: Call, onDiagnostic: OnDiagnostic | undefined): void {
+  const report = (cause: unknown): void => {
+    onDiagnostic?.({
+      level: 'warning',
+      code: 'notice-refused',
+      message: 'A caller could not take a notice of its call.',
+      cause,
+    })
+  }
+  try {
+    const taken = pending.context.emit(notice)
+    if (taken !== undefined) taken.then(undefined, report)
+  } catch (error) {
+    report(error)
+  }
+}
+
+/** Why calls fail whose connection is gone: what was sent may have been done, so it must not be repeated blindly. */
+export function lostCall(cause: unknown): TransportError {
+  return new TransportError(
+    'unknown-outcome',
+    'The connection ended before the answer came; the call may have been carried out',
+    { cause },
+  )
+}
+
+/** Why calls fail that can be made again: nothing was sent, or what was sent changes nothing. */
+export function closedConnection(cause: unknown): TransportError {
+  return new TransportError('closed', 'The connection has ended', { cause, retryable: true })
+}

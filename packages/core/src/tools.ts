@@ -130,18 +130,19 @@ function toolHandler(tool: Tool, label: string, output: Validator | undefined, r
 
 /** A result that the model can read and act on (MC-TOOL-12, A-27). */
 function errorResult(text: string): Outcome {
-  return resultOf(`"content":[${textBlock(text)}],"isError":true`, ['content', 'isError'])
+  return resultOf(`"content":[${textBlock(text)}],"isError":true`, ['content', 'isError'], true)
 }
 
 const contentOnly: readonly string[] = ['content']
 
-function resultOf(members: string, keys: readonly string[]): Outcome {
-  return { kind: 'result', value: JsonText.ofMembers(members, keys) }
+/** `isLine` for members that we wrote whole, without source text of a handler in them. */
+function resultOf(members: string, keys: readonly string[], isLine = false): Outcome {
+  return { kind: 'result', value: JsonText.ofMembers(members, keys, isLine) }
 }
 
 /** What a tool without an `outputSchema` returned. */
 function encodeReturned(returned: unknown): Outcome {
-  if (typeof returned === 'string') return resultOf(`"content":[${textBlock(returned)}]`, contentOnly)
+  if (typeof returned === 'string') return resultOf(`"content":[${textBlock(returned)}]`, contentOnly, true)
   if (returned === undefined) return resultOf('"content":[]', contentOnly)
   if (Array.isArray(returned))
     return resultOf(`"content":${encodeContent(returned as readonly ContentBlock[])}`, contentOnly)

@@ -2,16 +2,16 @@ import { type JsonRecord, toText } from './json.ts'
 import { JsonText } from './json-text.ts'
 
 /**
- * The same object with more members in front. `added` is their text, such as `"a":1,"b":[]`, not empty; none of them may be
- * there already. Nothing big is copied.
+ * The same object with more members in front. `added` is their text, such as `"a":1,"b":[]`, not empty and one line of well-formed
+ * Unicode; none of them may be there already. Nothing big is copied.
  */
 export function addMembers(record: JsonRecord, added: string): JsonText {
   if (JsonText.is(record)) {
     const { members } = record
-    return JsonText.ofMembers(members === '' ? added : `${added},${members}`)
+    return JsonText.ofMembers(members === '' ? added : `${added},${members}`, undefined, record.isLine)
   }
   const text = toText(record)
-  return new JsonText(text === '{}' ? `{${added}}` : `{${added},${text.slice(1)}`)
+  return JsonText.ofMembers(text === '{}' ? added : `${added},${text.slice(1, -1)}`, undefined, true)
 }
 
 /** The same object without some members. Of members that were given twice, the one that counts is kept. */
@@ -29,6 +29,10 @@ export function omitMembers(record: JsonText, omitted: (key: string) => boolean)
 /** The same object with the value of one of its members replaced by other JSON text. */
 export function replaceMember(record: JsonText, key: string, value: string): JsonText {
   const span = record.spans.get(key)
-  if (span === undefined) return addMembers(record, `${JSON.stringify(key)}:${value}`)
+  if (span === undefined) {
+    const { members } = record
+    const added = `${JSON.stringify(key)}:${value}`
+    return JsonText.ofMembers(members === '' ? added : `${added},${members}`)
+  }
   return new JsonText(record.text.slice(0, span.start) + value + record.text.slice(span.end))
 }

@@ -38,11 +38,5 @@ function encodeError(error: RpcErrorObject): string {
 }
 
 function encodePayload(json: Json): string {
-  return JsonText.is(json) ? toLine(json.text) : stringify(json)
-}
-
-/** In JSON text a raw line break can only stand between tokens, where a space means the same. */
-function toLine(text: string): string {
-  if (text.includes('\n') || text.includes('\r')) text = text.replace(/[\n\r]/g, ' ')
-  return text.isWellFormed() ? text : text.toWellFormed()
+  return JsonText.is(json) ? json.line : stringify(json)
 }

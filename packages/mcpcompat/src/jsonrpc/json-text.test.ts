@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isJsonObject, toObject, toText, toValue } from './json.ts'
+import { addMembers, replaceMember } from './edit.ts'
 import { JsonText } from './json-text.ts'
 
 describe('JsonText', () => {
@@ -24,6 +25,16 @@ describe('JsonText', () => {
     expect(json.text).toBe('{"a":1}')
     expect(JsonText.ofMembers('').text).toBe('{}')
     expect(new JsonText(' {\n} ').members).toBe('')
+  })
+
+  test('its line is one line of well-formed Unicode, also after members were added', () => {
+    const source = new JsonText('{"a":"\ud800",\r\n"b":1}')
+    expect(source.line).toBe('{"a":"\ufffd",  "b":1}')
+    expect(source.text).toContain('\n')
+    expect(addMembers(source, '"c":2').line).toBe('{"c":2,"a":"\ufffd",  "b":1}')
+    expect(replaceMember(source, 'b', '[1,\n2]').line).toBe('{"a":"\ufffd",  "b":[1, 2]}')
+    expect(replaceMember(JsonText.ofLine('{}'), 'b', '[1,\n2]').line).toBe('{"b":[1, 2]}')
+    expect(addMembers({ a: '\ud800' }, '"c":2').line).toBe('{"c":2,"a":"\ufffd"}')
   })
 
   test('E14: reports keys that were given twice', () => {

@@ -1,4 +1,5 @@
 import type { JsonValue } from './json.ts'
+import { toLine } from './line.ts'
 import { type MemberSpan, type Members, scanMembers } from './scan.ts'
 
 const brand = Symbol.for('atenea.JsonText')
@@ -16,6 +17,8 @@ export class JsonText {
   #value: JsonValue | undefined
   #scanned: Members | undefined
   #keys: readonly string[] | undefined
+  #isLine = false
+  #line: string | undefined
 
   static {
     Object.defineProperty(JsonText.prototype, brand, { value: true })
@@ -35,15 +38,24 @@ export class JsonText {
     this.#text = text
   }
 
+  /** Text that `toText` wrote for a parsed value: one line of well-formed Unicode, which nobody has to look through again. */
+  static ofLine(text: string): JsonText {
+    const json = new JsonText(text)
+    json.#isLine = true
+    return json
+  }
+
   /**
    * An object given by the text between its braces, such as `"a":1,"b":[]`. `keys` names all its members when the caller
-   * knows them, which saves the search for them. Nothing is copied until the text is asked for.
+   * knows them, which saves the search for them; `isLine` says that the text is what `toText` writes for parsed values, one line of
+   * well-formed Unicode, which saves another look at it. Nothing is copied until the text is asked for.
    */
-  static ofMembers(members: string, keys?: readonly string[]): JsonText {
+  static ofMembers(members: string, keys?: readonly string[], isLine = false): JsonText {
     const json = new JsonText('')
     json.#text = undefined
     json.#members = members
     json.#keys = keys
+    json.#isLine = isLine
     return json
   }
 
@@ -61,6 +73,18 @@ export class JsonText {
       this.#members = text.slice(1, -1).trim()
     }
     return this.#members
+  }
+
+  /** The text as one line of well-formed Unicode, as it goes over the wire. Looked through once, if at all. */
+  get line(): string {
+    if (this.#isLine) return this.text
+    this.#line ??= toLine(this.text)
+    return this.#line
+  }
+
+  /** Whether `line` is known to be the text. */
+  get isLine(): boolean {
+    return this.#isLine
   }
 
   /** The parsed value, the same one every time. Numbers beyond 2^53 lose digits here, which is why relays do not look. */

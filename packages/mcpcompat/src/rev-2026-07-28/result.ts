@@ -18,6 +18,8 @@ type FinalOutcome = Outcome & { readonly kind: 'result' }
 export class ResultWriter {
   /** `,"_meta":{…}` naming this server (MC-META-10), or nothing when it is not to be named. */
   readonly #metaMember: string
+  /** What nearly every result gets in front. */
+  readonly #usual: string
   /** The member of `_meta` alone. */
   readonly #serverInfo: string
   /** Wire forms of results that come again and again, by the instance that the dispatcher gives. */
@@ -26,6 +28,7 @@ export class ResultWriter {
   constructor(serverInfo: Implementation | undefined) {
     this.#serverInfo = serverInfo === undefined ? '' : `"${metaKey.serverInfo}":${toText(serverInfo)}`
     this.#metaMember = serverInfo === undefined ? '' : `,"_meta":{${this.#serverInfo}}`
+    this.#usual = complete + this.#metaMember
   }
 
   /**
@@ -35,7 +38,10 @@ export class ResultWriter {
   complete(outcome: FinalOutcome, cacheable: boolean, retried: boolean): JsonRecord {
     const { value } = outcome
     const hints = cacheable ? (retried ? noCache : (outcome.hints ?? noCache)) : undefined
-    if (JsonText.is(value)) return this.#completeText(value, hints)
+    if (JsonText.is(value)) {
+      const usual = hints === undefined && !value.has('resultType') && !value.has('_meta')
+      return usual ? addMembers(value, this.#usual) : this.#completeText(value, hints)
+    }
     let added = value['resultType'] === undefined ? complete : ''
     if (hints !== undefined) {
       if (value['ttlMs'] === undefined) added += `,"ttlMs":${hints.ttlMs}`

@@ -157,7 +157,7 @@ export function createCore(options: CreateCoreOptions): Core {
 
   const { tools, prompts, resources, resourceTemplates } = registries
   return {
-    call: router.call,
+    call: (call, context) => router.call(call, context),
     notify() {
       // Cancelling is the serving loop's; nothing else that a client tells changes anything here.
     },

@@ -112,7 +112,7 @@ export class HandlerRunner {
       if (!linked.signal.aborted) return failed(handler, error)
       return handler.fail(new ToolError(`The ${handler.label} did not finish within ${timeoutMs} ms.`))
     }
-    return this.#conclude(handler, args, call, context, opened, own, returned)
+    return await this.#conclude(handler, args, call, context, opened, own, returned)
   }
 
   #conclude<Args>(

@@ -7,7 +7,17 @@ export type { ListKind, SubscriptionLimits } from './subscriptions.ts'
 export type { HintedResult } from './view.ts'
 
 // tools
-export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolReturn } from './tool.ts'
+export type {
+  StructuredToolDefinition,
+  StructuredToolReturn,
+  Tool,
+  ToolAnnotations,
+  ToolArguments,
+  ToolBase,
+  ToolDefinition,
+  ToolResult,
+  ToolReturn,
+} from './tool.ts'
 export { defineTool } from './tool.ts'
 export { ToolError } from './tool-error.ts'
 

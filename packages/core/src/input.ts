@@ -127,18 +127,18 @@ function request<Answer>(
 
 /** Tool results stand alone in a user message, and each tool use is answered in the message that follows (MC-SAMP-04). */
 function checkToolResults(messages: readonly JsonObject[]): void {
-  let open: string[] = []
+  let open: (JsonValue | undefined)[] = []
   for (const message of messages) {
     const blocks = (Array.isArray(message.content) ? message.content : [message.content]) as (JsonObject | undefined)[]
     const results = blocks.filter((block) => block?.type === 'tool_result')
     if (results.length > 0 && results.length < blocks.length) {
       throw new DefinitionError('sampling/createMessage: a message with tool results holds something else as well')
     }
-    const answered = results.map((block) => String(block?.toolUseId))
+    const answered = results.map((block) => block?.toolUseId)
     if (open.length !== answered.length || !open.every((id) => answered.includes(id))) {
       throw new DefinitionError('sampling/createMessage: each tool use needs its result in the message that follows')
     }
-    open = blocks.filter((block) => block?.type === 'tool_use').map((block) => String(block?.id))
+    open = blocks.filter((block) => block?.type === 'tool_use').map((block) => block?.id)
   }
 }
 

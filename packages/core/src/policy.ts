@@ -65,9 +65,9 @@ function compileGrants(grants: Grants): CompiledGrants {
     const rules = grants[name]
     if (rules === undefined) return undefined
     checkMembers(`policy.${name}`, rules, ['allow', 'deny'])
-    const { allows } = createAllowList(rules)
-    const { allows: isFree } = createAllowList({ deny: rules.deny })
-    return { allows, denies: (text) => !isFree(text) }
+    const list = createAllowList(rules)
+    const free = createAllowList({ deny: rules.deny })
+    return { allows: (text) => list.allows(text), denies: (text) => !free.allows(text) }
   }
   return { tools: compile('tools'), prompts: compile('prompts'), resources: compile('resources') }
 }

@@ -82,7 +82,7 @@ function planArguments(prompt: Prompt, where: string): ArgumentPlan {
     })
     return { list, check: validate }
   }
-  const list = Object.entries(declared as Readonly<Record<string, PromptArgument>>).map(([name, argument]) => ({
+  const list = Object.entries(declared).map(([name, argument]) => ({
     name,
     ...argument,
   }))

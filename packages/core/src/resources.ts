@@ -2,7 +2,6 @@ import {
   type CacheHints,
   type Call,
   type CallContext,
-  type JsonObject,
   JsonText,
   type OnDiagnostic,
   type Outcome,
@@ -85,7 +84,7 @@ function parse(uriTemplate: string, where: string): UriTemplate {
 
 function listEntry(entry: { readonly name: string }, where: string): string {
   if (typeof entry.name !== 'string' || entry.name === '') throw new DefinitionError(`${where} has no name`)
-  return toText(entry as unknown as JsonObject)
+  return toText(entry)
 }
 
 function readHandler(
@@ -128,7 +127,7 @@ function asResult(returned: unknown): ReadResult {
 }
 
 function complete(entry: ContentsEntry, uri: string, mimeType: string | undefined): ResourceContents {
-  return { ...entry, uri: entry.uri ?? uri, mimeType: entry.mimeType ?? mimeType } as ResourceContents
+  return { ...entry, uri: entry.uri ?? uri, mimeType: entry.mimeType ?? mimeType }
 }
 
 /** The error for a resource that does not exist, or that this principal may not use (MC-RES-03, A-30). */

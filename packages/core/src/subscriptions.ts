@@ -220,14 +220,12 @@ class Subscription {
   }
 
   async #sendWaiting(first: Promise<void>): Promise<void> {
-    let sent: void | Promise<void> = first
-    do {
-      await sent
-      const [next] = this.#waiting
-      if (next === undefined || this.#isOver) break
-      this.#waiting.delete(next[0])
-      sent = this.#emit(next[1])
-    } while (true)
+    await first
+    for (let [next] = this.#waiting; next !== undefined && !this.#isOver; [next] = this.#waiting) {
+      const [key, about] = next
+      this.#waiting.delete(key)
+      await this.#emit(about)
+    }
     this.#sending = undefined
   }
 

@@ -26,32 +26,29 @@ export interface ToolResult<Structured = unknown> {
   readonly _meta?: JsonObject | undefined
 }
 
-/**
- * What a handler may return: text, content, or a whole result; for a tool with an `outputSchema` the structured value itself, or
- * a whole result (an object with `structuredContent` or `isError`). Instead of a result it may `ask`.
- */
-export type ToolReturn<O extends AnySchema | undefined> =
-  | AskReturn
-  | (O extends AnySchema
-      ?
-          | SchemaInput<O>
-          | (ToolResult<SchemaInput<O>> & ({ readonly structuredContent: SchemaInput<O> } | { readonly isError: true }))
-      : string | readonly ContentBlock[] | ToolResult<JsonValue> | undefined | void)
+/** What a tool without an `outputSchema` may return: text, content, or a whole result. Instead it may `ask`. */
+export type ToolReturn = string | readonly ContentBlock[] | ToolResult<JsonValue> | AskReturn | undefined | void
 
-/** A tool as it is written: what clients see, and what it does. */
-export interface ToolDefinition<I extends AnySchema | undefined, O extends AnySchema | undefined> {
+/**
+ * What a tool with an `outputSchema` may return: the structured value itself, or a whole result, which is an object with
+ * `structuredContent` or with a true `isError`. Instead it may `ask`.
+ */
+export type StructuredToolReturn<Structured> =
+  | Structured
+  | (ToolResult<Structured> & { readonly structuredContent: Structured })
+  | (ToolResult<Structured> & { readonly isError: true })
+  | AskReturn
+
+/** What clients see of any tool, and how it is run. */
+export interface ToolBase {
   /** 1 to 128 characters of `A-Z a-z 0-9 _ - .` (MC-TOOL-09). */
   readonly name: string
   /** For people. */
   readonly title?: string | undefined
   /** For the model: what it does, when to use it, and what comes back. */
   readonly description?: string | undefined
-  /** What the arguments are; any object when absent. Its root must be an object (MC-TOOL-04). */
-  readonly inputSchema?: I | undefined
   /** What clients see in place of `inputSchema`, for a schema library that cannot turn it into JSON Schema. */
   readonly inputJsonSchema?: JsonObject | undefined
-  /** What the structured value is; each result is checked against it (MC-TOOL-06). */
-  readonly outputSchema?: O | undefined
   readonly outputJsonSchema?: JsonObject | undefined
   readonly annotations?: ToolAnnotations | undefined
   readonly icons?: readonly Icon[] | undefined
@@ -60,24 +57,49 @@ export interface ToolDefinition<I extends AnySchema | undefined, O extends AnySc
   readonly requires?: JsonObject | undefined
   /** Milliseconds after which its signal aborts and the call fails, whether it listens or not. */
   readonly timeoutMs?: number | undefined
+}
+
+/** The type of a tool's arguments: what the schema makes of them, any object without one. */
+export type ToolArguments<I extends AnySchema | undefined> = I extends AnySchema ? SchemaOutput<I> : JsonObject
+
+/** A tool as it is written: what clients see, and what it does. */
+export interface ToolDefinition<I extends AnySchema | undefined> extends ToolBase {
+  /** What the arguments are; any object when absent. Its root must be an object (MC-TOOL-04). */
+  readonly inputSchema?: I | undefined
+  readonly outputSchema?: undefined
   /**
    * Gets checked arguments. It may answer at once, which costs no promise, or later. A thrown `ToolError` becomes a result that
    * the model can read, an `RpcError` goes to the client as it is, anything else is reported and becomes a general failure.
    */
+  handler(args: ToolArguments<I>, context: HandlerContext): ToolReturn | Promise<ToolReturn>
+}
+
+/** A tool whose results have a structure of their own beside the text. */
+export interface StructuredToolDefinition<I extends AnySchema | undefined, O extends AnySchema> extends ToolBase {
+  readonly inputSchema?: I | undefined
+  /** What the structured value is; each result is checked against it (MC-TOOL-06). */
+  readonly outputSchema: O
+  /** See `ToolDefinition`. A text copy of the value is added (MC-TOOL-08). */
   handler(
-    args: I extends AnySchema ? SchemaOutput<I> : JsonObject,
+    args: ToolArguments<I>,
     context: HandlerContext,
-  ): ToolReturn<O> | Promise<ToolReturn<O>>
+  ): StructuredToolReturn<SchemaInput<O>> | Promise<StructuredToolReturn<SchemaInput<O>>>
 }
 
 /** Any tool, whatever its schemas. */
-export interface Tool extends Omit<ToolDefinition<AnySchema, AnySchema>, 'handler'> {
+export interface Tool extends ToolBase {
+  readonly inputSchema?: AnySchema | undefined
+  readonly outputSchema?: AnySchema | undefined
   handler(args: unknown, context: HandlerContext): unknown
 }
 
 /** Types a tool by its schemas. The definition itself comes back. */
-export function defineTool<I extends AnySchema | undefined = undefined, O extends AnySchema | undefined = undefined>(
-  definition: ToolDefinition<I, O>,
-): ToolDefinition<I, O> {
+export function defineTool<I extends AnySchema | undefined = undefined>(
+  definition: ToolDefinition<I>,
+): ToolDefinition<I>
+export function defineTool<O extends AnySchema, I extends AnySchema | undefined = undefined>(
+  definition: StructuredToolDefinition<I, O>,
+): StructuredToolDefinition<I, O>
+export function defineTool(definition: Tool): Tool {
   return definition
 }

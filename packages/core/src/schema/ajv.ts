@@ -1,6 +1,6 @@
-import { type JsonObject, type JsonValue, isJsonObject } from '@atenea/mcpcompat'
+import type { JsonObject, JsonValue } from '@atenea/mcpcompat'
 import type { Ajv as AjvType, ErrorObject, Options } from 'ajv'
-import { type Check, type Trace, fails, pathText } from './check.ts'
+import { type Check, type Trace, fails } from './check.ts'
 import { hasEqualItems } from './compile.ts'
 import type { Dialect } from './dialect.ts'
 import type { SchemaFacts } from './inspect.ts'
@@ -146,8 +146,8 @@ function pathOf(error: ErrorObject): (string | number)[] {
 function words(error: ErrorObject): string {
   const text = error.message ?? 'is not valid'
   if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
-    const name: unknown = isJsonObject(error.params) ? (Object.values(error.params)[0] as JsonValue) : undefined
-    return `has no property ${pathText([JSON.stringify(name)])}`
+    const [name] = Object.values(error.params) as readonly unknown[]
+    return `has no property ${JSON.stringify(name)}`
   }
   if (error.keyword === 'enum') return `${text}: ${JSON.stringify(error.params.allowedValues).slice(0, 200)}`
   return text

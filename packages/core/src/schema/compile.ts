@@ -184,11 +184,8 @@ function arrayCheck(schema: JsonObject): Check | undefined {
     if (value.length > maxItems) return fails(trace, `must have at most ${maxItems} items`)
     if (unique && hasEqualItems(value as readonly JsonValue[])) return fails(trace, 'must not hold equal items')
     if (item === anything) return true
-    let fits = true
-    for (let index = 0; index < value.length && (fits || trace !== undefined); index++) {
-      if (!checkAt(item, value[index], index, trace)) fits = false
-    }
-    return fits
+    if (trace === undefined) return value.every((entry) => item(entry, undefined))
+    return value.filter((entry, index) => !checkAt(item, entry, index, trace)).length === 0
   }
 }
 

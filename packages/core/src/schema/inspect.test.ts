@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@atenea/mcpcompat'
+import type { JsonObject } from '@atenea/mcpcompat'
 import { describe, expect, test } from 'vitest'
 import { DefinitionError } from '../definition-error.ts'
 import { inspectSchema, maxSchemaDepth, maxSubschemas } from './inspect.ts'
@@ -109,15 +109,15 @@ describe('MC-SCH-04: keywords', () => {
   })
 
   test('MC-SCH-09: unknown keywords may hold anything', () => {
-    expect(inspect({ 'x-1': [null], constructor: 1, toString: 'a' } as JsonObject)().hasIds).toBe(false)
+    expect(inspect({ 'x-1': [null], constructor: 1, toString: 'a' })().hasIds).toBe(false)
   })
 })
 
 describe('MC-SCH-08: size', () => {
   const nested = (levels: number): JsonObject => {
-    let schema: JsonValue = { type: 'string' }
+    let schema: JsonObject = { type: 'string' }
     for (let level = 1; level < levels; level++) schema = { items: schema }
-    return schema as JsonObject
+    return schema
   }
 
   test('refuses schemas that are nested too deeply', () => {

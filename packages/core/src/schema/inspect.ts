@@ -93,7 +93,7 @@ export function inspectSchema(schema: JsonObject, where: string): SchemaFacts {
 
 function checkKeywords(schema: JsonObject, path: string, fail: (path: string, problem: string) => never): void {
   for (const key of Object.keys(schema)) {
-    const shape = Object.hasOwn(keywordShapes, key) ? keywordShapes[key] : undefined
+    const shape = keywordShapes.get(key)
     const value = schema[key]
     if (shape !== undefined && value !== undefined && !shape[1](value)) fail(path, `${key} must be ${shape[0]}`)
   }

@@ -63,7 +63,7 @@ describe('the full validator', () => {
       },
       allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
       if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
-      then: { required: ['phone'] },
+      ...(JSON.parse('{"then":{"required":["phone"]}}') as JsonObject),
       else: { required: ['email'] },
       additionalProperties: false,
     }

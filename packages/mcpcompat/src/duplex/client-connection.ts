@@ -5,7 +5,7 @@ import type { Era, RevisionEvidence } from '../revisions.ts'
 import type { ProbeLine } from './probe-line.ts'
 
 /** What was found out about a server and may be remembered for the next connection. */
-export interface DuplexVerdict {
+export interface ServerEra {
   readonly era: Era
   /** The revision that was agreed on. */
   readonly revision: string
@@ -31,7 +31,7 @@ export interface ClientConnection extends Dispatcher, RevisionEvidence, AsyncDis
    * What may be remembered, or `undefined` for what may not: a verdict that rests on silence is taken back when the server
    * answers late after all (A-06). Ask when you store it.
    */
-  readonly verdict: DuplexVerdict | undefined
+  readonly verdict: ServerEra | undefined
   /** The row of decisions 1.3 that decided, for reports; `undefined` when nothing had to be found out. */
   readonly row: string | undefined
   /** Resolves when the connection is over, with what broke it or `undefined`. Never rejects. */
@@ -43,7 +43,7 @@ export interface ClientConnectionParts extends RevisionEvidence {
   readonly peer: ClientPeer
   readonly observed: string
   readonly server: ServerIdentity
-  readonly verdict: () => DuplexVerdict | undefined
+  readonly verdict: () => ServerEra | undefined
   readonly row: string | undefined
 }
 

@@ -1,8 +1,9 @@
 import type { Connection } from '../contract/connection.ts'
+import { createIds } from '../contract/ids.ts'
 import type { WireHints } from '../contract/context.ts'
 import type { ClientPeer, PeerPort } from '../contract/peer-port.ts'
 import type { Clock } from '../contract/clock.ts'
-import type { RpcMessage, RpcReject } from '../jsonrpc/message.ts'
+import type { RpcId, RpcMessage, RpcReject } from '../jsonrpc/message.ts'
 
 /** Takes what a peer sends, in order, without waiting. */
 export type Receive = (message: RpcMessage | RpcReject, hints: WireHints) => void
@@ -21,6 +22,8 @@ export class ProbeLine {
   /** Resolves when the peer or we have ended the connection. Never rejects. */
   readonly ended: Promise<LineEnd>
   readonly #connection: Connection
+  readonly #ids = createIds()
+  #lastId: RpcId | undefined
   #receive: Receive | undefined
   #waiting: (readonly [message: RpcMessage | RpcReject, hints: WireHints])[] = []
 
@@ -28,6 +31,14 @@ export class ProbeLine {
     this.#connection = connection
     this.port = { send: (message, options) => connection.send(message, options), clock }
     this.ended = this.#read()
+  }
+
+  /** An id that no other request on this connection has: the probe, the handshake and the client all take theirs here (MC-ID-02). */
+  readonly nextId = (): RpcId => (this.#lastId = this.#ids())
+
+  /** The id that was given last. */
+  get lastId(): RpcId | undefined {
+    return this.#lastId
   }
 
   /** From now on this one gets what comes, beginning with what has waited. `undefined`: let it wait. */

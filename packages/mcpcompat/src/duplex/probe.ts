@@ -4,7 +4,7 @@ import type { Implementation } from '../contract/dispatcher.ts'
 import { method } from '../contract/methods.ts'
 import { TransportError } from '../jsonrpc/errors.ts'
 import type { JsonObject } from '../jsonrpc/json.ts'
-import type { RpcId, RpcRequest } from '../jsonrpc/message.ts'
+import type { RpcRequest } from '../jsonrpc/message.ts'
 import type { ProbeVerdict } from '../negotiate.ts'
 import { type DuplexProbeContext, type DuplexProbeEvent, judgeDuplexProbe } from '../negotiate-duplex.ts'
 import { createModernCodec } from '../rev-2026-07-28/codec.ts'
@@ -79,9 +79,4 @@ function discoverRequest({ context, info, capabilities }: ProbeOptions): RpcRequ
   const call = { method: method.discover, params: {} }
   const request = { peer, meta: {}, progressToken: undefined, logLevel: undefined, resume: undefined }
   return codec.encodeCall(call, request, context.probeId).message
-}
-
-/** The id of the first or second probe. Text, so that it is none of the numbers that clients count with. */
-export function probeIdOf(attempt: number): RpcId {
-  return `probe-${attempt}`
 }

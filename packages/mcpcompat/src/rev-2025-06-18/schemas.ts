@@ -450,3 +450,59 @@ export const resultSchemas = {
   'roots/list': listRootsResultSchema,
   'elicitation/create': elicitResultSchema,
 }
+
+// the types that no other type here is made of
+
+export interface CallToolRequest extends z.infer<typeof callToolRequestSchema> {}
+export interface CallToolResult extends z.infer<typeof callToolResultSchema> {}
+export interface CancelledNotification extends z.infer<typeof cancelledNotificationSchema> {}
+export type ClientNotification = z.infer<typeof clientNotificationSchema>
+export type ClientRequest = z.infer<typeof clientRequestSchema>
+export interface ClientResult extends z.infer<typeof clientResultSchema> {}
+export interface CompleteRequest extends z.infer<typeof completeRequestSchema> {}
+export interface CompleteResult extends z.infer<typeof completeResultSchema> {}
+export interface CreateMessageRequest extends z.infer<typeof createMessageRequestSchema> {}
+export interface CreateMessageResult extends z.infer<typeof createMessageResultSchema> {}
+export interface ElicitRequest extends z.infer<typeof elicitRequestSchema> {}
+export interface ElicitResult extends z.infer<typeof elicitResultSchema> {}
+export interface EmptyResult extends z.infer<typeof emptyResultSchema> {}
+export interface GetPromptRequest extends z.infer<typeof getPromptRequestSchema> {}
+export interface GetPromptResult extends z.infer<typeof getPromptResultSchema> {}
+export interface InitializeRequest extends z.infer<typeof initializeRequestSchema> {}
+export interface InitializeResult extends z.infer<typeof initializeResultSchema> {}
+export interface InitializedNotification extends z.infer<typeof initializedNotificationSchema> {}
+export interface JSONRPCError extends z.infer<typeof jsonrpcErrorSchema> {}
+export type JSONRPCMessage = z.infer<typeof jsonrpcMessageSchema>
+export interface JSONRPCNotification extends z.infer<typeof jsonrpcNotificationSchema> {}
+export interface JSONRPCRequest extends z.infer<typeof jsonrpcRequestSchema> {}
+export interface JSONRPCResponse extends z.infer<typeof jsonrpcResponseSchema> {}
+export interface ListPromptsRequest extends z.infer<typeof listPromptsRequestSchema> {}
+export interface ListPromptsResult extends z.infer<typeof listPromptsResultSchema> {}
+export interface ListResourceTemplatesRequest extends z.infer<typeof listResourceTemplatesRequestSchema> {}
+export interface ListResourceTemplatesResult extends z.infer<typeof listResourceTemplatesResultSchema> {}
+export interface ListResourcesRequest extends z.infer<typeof listResourcesRequestSchema> {}
+export interface ListResourcesResult extends z.infer<typeof listResourcesResultSchema> {}
+export interface ListRootsRequest extends z.infer<typeof listRootsRequestSchema> {}
+export interface ListRootsResult extends z.infer<typeof listRootsResultSchema> {}
+export interface ListToolsRequest extends z.infer<typeof listToolsRequestSchema> {}
+export interface ListToolsResult extends z.infer<typeof listToolsResultSchema> {}
+export interface LoggingMessageNotification extends z.infer<typeof loggingMessageNotificationSchema> {}
+export interface Notification extends z.infer<typeof notificationSchema> {}
+export interface PaginatedRequest extends z.infer<typeof paginatedRequestSchema> {}
+export interface PaginatedResult extends z.infer<typeof paginatedResultSchema> {}
+export interface PingRequest extends z.infer<typeof pingRequestSchema> {}
+export interface ProgressNotification extends z.infer<typeof progressNotificationSchema> {}
+export interface PromptListChangedNotification extends z.infer<typeof promptListChangedNotificationSchema> {}
+export interface ReadResourceRequest extends z.infer<typeof readResourceRequestSchema> {}
+export interface ReadResourceResult extends z.infer<typeof readResourceResultSchema> {}
+export interface Request extends z.infer<typeof requestSchema> {}
+export interface ResourceListChangedNotification extends z.infer<typeof resourceListChangedNotificationSchema> {}
+export interface ResourceUpdatedNotification extends z.infer<typeof resourceUpdatedNotificationSchema> {}
+export interface RootsListChangedNotification extends z.infer<typeof rootsListChangedNotificationSchema> {}
+export type ServerNotification = z.infer<typeof serverNotificationSchema>
+export type ServerRequest = z.infer<typeof serverRequestSchema>
+export interface ServerResult extends z.infer<typeof serverResultSchema> {}
+export interface SetLevelRequest extends z.infer<typeof setLevelRequestSchema> {}
+export interface SubscribeRequest extends z.infer<typeof subscribeRequestSchema> {}
+export interface ToolListChangedNotification extends z.infer<typeof toolListChangedNotificationSchema> {}
+export interface UnsubscribeRequest extends z.infer<typeof unsubscribeRequestSchema> {}

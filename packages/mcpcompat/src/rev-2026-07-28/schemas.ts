@@ -170,6 +170,7 @@ const anyParams = objectSchema.optional()
 export const requestSchema = z.looseObject({ method: z.string(), params: anyParams })
 export const notificationSchema = z.looseObject({ method: z.string(), params: anyParams })
 export const jsonrpcRequestSchema = requestSchema.extend({ jsonrpc: z.literal('2.0'), id: requestIdSchema })
+export const paginatedRequestSchema = jsonrpcRequestSchema.extend({ params: paginatedRequestParamsSchema })
 export const jsonrpcNotificationSchema = notificationSchema.extend({ jsonrpc: z.literal('2.0') })
 export const jsonrpcResultResponseSchema = z.looseObject({
   jsonrpc: z.literal('2.0'),
@@ -473,17 +474,13 @@ const inputRequiredResult: z.ZodType<InputRequiredResult> = inputRequiredResultS
 
 // resources
 
-export const listResourcesRequestSchema = jsonrpcRequestSchema.extend({
-  method: z.literal('resources/list'),
-  params: paginatedRequestParamsSchema,
-})
+export const listResourcesRequestSchema = paginatedRequestSchema.extend({ method: z.literal('resources/list') })
 export const listResourcesResultSchema = cacheableListSchema.extend({ resources: z.array(resource) })
 export const listResourcesResultResponseSchema = jsonrpcResultResponseSchema.extend({
   result: listResourcesResultSchema,
 })
-export const listResourceTemplatesRequestSchema = jsonrpcRequestSchema.extend({
+export const listResourceTemplatesRequestSchema = paginatedRequestSchema.extend({
   method: z.literal('resources/templates/list'),
-  params: paginatedRequestParamsSchema,
 })
 export const listResourceTemplatesResultSchema = cacheableListSchema.extend({
   resourceTemplates: z.array(resourceTemplate),
@@ -517,10 +514,7 @@ export interface PromptMessage extends z.infer<typeof promptMessageSchema> {}
 const prompt: z.ZodType<Prompt> = promptSchema
 const promptMessage: z.ZodType<PromptMessage> = promptMessageSchema
 
-export const listPromptsRequestSchema = jsonrpcRequestSchema.extend({
-  method: z.literal('prompts/list'),
-  params: paginatedRequestParamsSchema,
-})
+export const listPromptsRequestSchema = paginatedRequestSchema.extend({ method: z.literal('prompts/list') })
 export const listPromptsResultSchema = cacheableListSchema.extend({ prompts: z.array(prompt) })
 export const listPromptsResultResponseSchema = jsonrpcResultResponseSchema.extend({ result: listPromptsResultSchema })
 export const getPromptRequestParamsSchema = inputResponseRequestParamsSchema.extend({
@@ -543,10 +537,7 @@ export const getPromptResultResponseSchema = jsonrpcResultResponseSchema.extend(
 
 // tools
 
-export const listToolsRequestSchema = jsonrpcRequestSchema.extend({
-  method: z.literal('tools/list'),
-  params: paginatedRequestParamsSchema,
-})
+export const listToolsRequestSchema = paginatedRequestSchema.extend({ method: z.literal('tools/list') })
 export const listToolsResultSchema = cacheableListSchema.extend({ tools: z.array(tool) })
 export const listToolsResultResponseSchema = jsonrpcResultResponseSchema.extend({ result: listToolsResultSchema })
 export const callToolRequestParamsSchema = inputResponseRequestParamsSchema.extend({
@@ -706,3 +697,101 @@ export const resultSchemas = {
   'roots/list': listRootsResultSchema,
   'elicitation/create': elicitResultSchema,
 }
+
+// the types that no other type here is made of
+
+export interface CacheableResult extends z.infer<typeof cacheableResultSchema> {}
+export interface CallToolRequest extends z.infer<typeof callToolRequestSchema> {}
+export interface CallToolRequestParams extends z.infer<typeof callToolRequestParamsSchema> {}
+export interface CallToolResultResponse extends z.infer<typeof callToolResultResponseSchema> {}
+export interface CancelledNotification extends z.infer<typeof cancelledNotificationSchema> {}
+export interface CancelledNotificationParams extends z.infer<typeof cancelledNotificationParamsSchema> {}
+export interface ClientNotification extends z.infer<typeof clientNotificationSchema> {}
+export type ClientRequest = z.infer<typeof clientRequestSchema>
+export interface ClientResult extends z.infer<typeof clientResultSchema> {}
+export interface CompleteRequest extends z.infer<typeof completeRequestSchema> {}
+export interface CompleteRequestParams extends z.infer<typeof completeRequestParamsSchema> {}
+export interface CompleteResult extends z.infer<typeof completeResultSchema> {}
+export interface CompleteResultResponse extends z.infer<typeof completeResultResponseSchema> {}
+export interface CreateMessageRequestParams extends z.infer<typeof createMessageRequestParamsSchema> {}
+export interface DiscoverRequest extends z.infer<typeof discoverRequestSchema> {}
+export interface DiscoverResult extends z.infer<typeof discoverResultSchema> {}
+export interface DiscoverResultResponse extends z.infer<typeof discoverResultResponseSchema> {}
+export interface ElicitRequestFormParams extends z.infer<typeof elicitRequestFormParamsSchema> {}
+export type ElicitRequestParams = z.infer<typeof elicitRequestParamsSchema>
+export interface ElicitRequestURLParams extends z.infer<typeof elicitRequestURLParamsSchema> {}
+export interface EmptyResult extends z.infer<typeof emptyResultSchema> {}
+export interface Error extends z.infer<typeof errorSchema> {}
+export interface GetPromptRequest extends z.infer<typeof getPromptRequestSchema> {}
+export interface GetPromptRequestParams extends z.infer<typeof getPromptRequestParamsSchema> {}
+export interface GetPromptResultResponse extends z.infer<typeof getPromptResultResponseSchema> {}
+export interface HeaderMismatchError extends z.infer<typeof headerMismatchErrorSchema> {}
+export interface Icons extends z.infer<typeof iconsSchema> {}
+export type InputRequests = z.infer<typeof inputRequestsSchema>
+export interface InputResponseRequestParams extends z.infer<typeof inputResponseRequestParamsSchema> {}
+export type InputResponses = z.infer<typeof inputResponsesSchema>
+export interface InternalError extends z.infer<typeof internalErrorSchema> {}
+export interface InvalidParamsError extends z.infer<typeof invalidParamsErrorSchema> {}
+export interface InvalidRequestError extends z.infer<typeof invalidRequestErrorSchema> {}
+export type JSONArray = z.infer<typeof jsonArraySchema>
+export interface JSONObject extends z.infer<typeof jsonObjectSchema> {}
+export interface JSONRPCErrorResponse extends z.infer<typeof jsonrpcErrorResponseSchema> {}
+export type JSONRPCMessage = z.infer<typeof jsonrpcMessageSchema>
+export interface JSONRPCNotification extends z.infer<typeof jsonrpcNotificationSchema> {}
+export interface JSONRPCRequest extends z.infer<typeof jsonrpcRequestSchema> {}
+export type JSONRPCResponse = z.infer<typeof jsonrpcResponseSchema>
+export interface JSONRPCResultResponse extends z.infer<typeof jsonrpcResultResponseSchema> {}
+export type JSONValue = z.infer<typeof jsonValueSchema>
+export interface ListPromptsRequest extends z.infer<typeof listPromptsRequestSchema> {}
+export interface ListPromptsResult extends z.infer<typeof listPromptsResultSchema> {}
+export interface ListPromptsResultResponse extends z.infer<typeof listPromptsResultResponseSchema> {}
+export interface ListResourceTemplatesRequest extends z.infer<typeof listResourceTemplatesRequestSchema> {}
+export interface ListResourceTemplatesResult extends z.infer<typeof listResourceTemplatesResultSchema> {}
+export interface ListResourceTemplatesResultResponse
+  extends z.infer<typeof listResourceTemplatesResultResponseSchema> {}
+export interface ListResourcesRequest extends z.infer<typeof listResourcesRequestSchema> {}
+export interface ListResourcesResult extends z.infer<typeof listResourcesResultSchema> {}
+export interface ListResourcesResultResponse extends z.infer<typeof listResourcesResultResponseSchema> {}
+export interface ListToolsRequest extends z.infer<typeof listToolsRequestSchema> {}
+export interface ListToolsResult extends z.infer<typeof listToolsResultSchema> {}
+export interface ListToolsResultResponse extends z.infer<typeof listToolsResultResponseSchema> {}
+export interface LoggingMessageNotification extends z.infer<typeof loggingMessageNotificationSchema> {}
+export interface LoggingMessageNotificationParams extends z.infer<typeof loggingMessageNotificationParamsSchema> {}
+export interface MetaObject extends z.infer<typeof metaObjectSchema> {}
+export interface MethodNotFoundError extends z.infer<typeof methodNotFoundErrorSchema> {}
+export interface MissingRequiredClientCapabilityError
+  extends z.infer<typeof missingRequiredClientCapabilityErrorSchema> {}
+export interface Notification extends z.infer<typeof notificationSchema> {}
+export interface NotificationParams extends z.infer<typeof notificationParamsSchema> {}
+export interface PaginatedRequest extends z.infer<typeof paginatedRequestSchema> {}
+export interface PaginatedRequestParams extends z.infer<typeof paginatedRequestParamsSchema> {}
+export interface PaginatedResult extends z.infer<typeof paginatedResultSchema> {}
+export interface ParseError extends z.infer<typeof parseErrorSchema> {}
+export interface ProgressNotification extends z.infer<typeof progressNotificationSchema> {}
+export interface ProgressNotificationParams extends z.infer<typeof progressNotificationParamsSchema> {}
+export interface PromptListChangedNotification extends z.infer<typeof promptListChangedNotificationSchema> {}
+export interface ReadResourceRequest extends z.infer<typeof readResourceRequestSchema> {}
+export interface ReadResourceRequestParams extends z.infer<typeof readResourceRequestParamsSchema> {}
+export interface ReadResourceResultResponse extends z.infer<typeof readResourceResultResponseSchema> {}
+export interface Request extends z.infer<typeof requestSchema> {}
+export interface RequestParams extends z.infer<typeof requestParamsSchema> {}
+export interface ResourceListChangedNotification extends z.infer<typeof resourceListChangedNotificationSchema> {}
+export interface ResourceRequestParams extends z.infer<typeof resourceRequestParamsSchema> {}
+export interface ResourceUpdatedNotification extends z.infer<typeof resourceUpdatedNotificationSchema> {}
+export interface ResourceUpdatedNotificationParams extends z.infer<typeof resourceUpdatedNotificationParamsSchema> {}
+export type ResultType = z.infer<typeof resultTypeSchema>
+export type ServerNotification = z.infer<typeof serverNotificationSchema>
+export interface ServerResult extends z.infer<typeof serverResultSchema> {}
+export interface SubscriptionsAcknowledgedNotification
+  extends z.infer<typeof subscriptionsAcknowledgedNotificationSchema> {}
+export interface SubscriptionsAcknowledgedNotificationParams
+  extends z.infer<typeof subscriptionsAcknowledgedNotificationParamsSchema> {}
+export interface SubscriptionsListenRequest extends z.infer<typeof subscriptionsListenRequestSchema> {}
+export interface SubscriptionsListenRequestParams extends z.infer<typeof subscriptionsListenRequestParamsSchema> {}
+export interface SubscriptionsListenResult extends z.infer<typeof subscriptionsListenResultSchema> {}
+export interface SubscriptionsListenResultMetaObject
+  extends z.infer<typeof subscriptionsListenResultMetaObjectSchema> {}
+export interface SubscriptionsListenResultResponse extends z.infer<typeof subscriptionsListenResultResponseSchema> {}
+export interface ToolChoice extends z.infer<typeof toolChoiceSchema> {}
+export interface ToolListChangedNotification extends z.infer<typeof toolListChangedNotificationSchema> {}
+export interface UnsupportedProtocolVersionError extends z.infer<typeof unsupportedProtocolVersionErrorSchema> {}

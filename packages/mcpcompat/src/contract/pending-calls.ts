@@ -108,12 +108,17 @@ export function deliver(pending: PendingCall, notice: Call, onDiagnostic: OnDiag
 export function lostCall(cause: unknown): TransportError {
   return new TransportError(
     'unknown-outcome',
-    'The connection ended before the answer came; the call may have been carried out',
+    `The connection ended before the answer came; the call may have been carried out${because(cause)}`,
     { cause },
   )
 }
 
 /** Why calls fail that can be made again: nothing was sent, or what was sent changes nothing. */
 export function closedConnection(cause: unknown): TransportError {
-  return new TransportError('closed', 'The connection has ended', { cause, retryable: true })
+  return new TransportError('closed', `The connection has ended${because(cause)}`, { cause, retryable: true })
+}
+
+/** What the carrier knows of the end, such as the exit code of a process. */
+function because(cause: unknown): string {
+  return TransportError.is(cause) ? `: ${cause.message}` : ''
 }

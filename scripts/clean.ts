@@ -3,9 +3,8 @@ import { readdirSync, rmSync } from 'node:fs'
 
 const members = ['packages', 'apps'].flatMap((kind) => readdirSync(kind).map((name) => `${kind}/${name}`))
 for (const folder of [...members, 'bench']) {
-  for (const built of ['dist', 'tsconfig.tsbuildinfo', 'tsconfig.node.tsbuildinfo', '.turbo']) {
-    rmSync(`${folder}/${built}`, { recursive: true, force: true })
-  }
+  const built = readdirSync(folder).filter((name) => /^(?:dist|\.turbo|.*\.tsbuildinfo)$/.test(name))
+  for (const name of [...built, 'node_modules/.cache']) rmSync(`${folder}/${name}`, { recursive: true, force: true })
 }
 for (const cache of ['.turbo', 'node_modules/.cache/turbo', 'node_modules/.cache/tsconfig.tsbuildinfo']) {
   rmSync(cache, { recursive: true, force: true })

@@ -45,7 +45,7 @@ describe.each(libraries.map((tarball) => [tarball.name, tarball] as const))('%s'
   let consumer: Consumer
 
   beforeAll(async () => {
-    consumer = await installConsumer(tarballs, [name], ['@types/node@20'])
+    consumer = await installConsumer(tarballs, [name], ['@types/node@20', 'zod@4'])
     consumer.copy(snippets, '.')
   })
   afterAll(() => consumer[Symbol.dispose]())

@@ -83,7 +83,7 @@ describe('the end of stdin', () => {
 
 describe('D10, D13: a parent that is killed with SIGKILL', () => {
   test('leaves no child behind, also none that ignores the end of its input and SIGTERM', async () => {
-    const parent = start('parent', mark)
+    const parent = start('parent')
     await once(parent.stdout, 'data')
     expect(processesWith(mark)).toHaveLength(2)
     parent.kill('SIGKILL')

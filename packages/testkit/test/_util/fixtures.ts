@@ -8,8 +8,9 @@ export const mark = `testkit-${process.pid}`
 
 /** How to start a server of `fixtures/servers`. Those that are built on our packages run on their sources. */
 export function fixture(name: string, ...args: readonly string[]): Pick<SpawnServerOptions, 'command' | 'args'> {
-  const flags = ['--no-warnings', '--import', `${folder}source-hooks.ts`]
-  return { command: process.execPath, args: [...flags, `${folder}servers/${name}.ts`, ...args, mark] }
+  // A condition that no package has, where the mark can stand without being an argument of the server.
+  const flags = ['--no-warnings', `--conditions=${mark}`, '--import', `${folder}source-hooks.ts`]
+  return { command: process.execPath, args: [...flags, `${folder}servers/${name}.ts`, ...args] }
 }
 
 export async function startFixture(

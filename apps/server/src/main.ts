@@ -1,1 +1,101 @@
-export {}
+import {
+  addEnvironmentSecrets,
+  createLogger,
+  createRedactor,
+  type ExitCode,
+  exitCode,
+  type LogFormat,
+  type Logger,
+  type LogThreshold,
+  mayUseColour,
+  parseFlags,
+  printErr,
+  printOut,
+  type ProgramContext,
+  renderHelp,
+  runProgram,
+  suggest,
+  UsageError,
+} from '@atenea/cli'
+import { assemble } from './assemble.ts'
+import { type CommandLine, commandLineFlags, helpText } from './command-line.ts'
+import { readSettings, socketPath } from './config/read-settings.ts'
+import { serve } from './serve.ts'
+import { defaults } from './settings.ts'
+import { version } from './version.ts'
+
+const name = 'atenea-server'
+const environment = process.env
+const redactor = createRedactor()
+addEnvironmentSecrets(redactor, environment)
+
+/** That of the settings, once they are known. */
+let logger = loggerOf()
+
+function loggerOf(threshold: LogThreshold = defaults.logLevel, format: LogFormat = defaults.logFormat): Logger {
+  return createLogger({ name, threshold, format, redactor, colour: format === 'text' && mayUseColour(environment) })
+}
+
+async function main(context: ProgramContext): Promise<ExitCode> {
+  const commandLine = parseFlags(commandLineFlags, process.argv.slice(2))
+  const { values, positionals } = commandLine
+  if (values.help === true) {
+    printOut(renderHelp(helpText))
+    return exitCode.ok
+  }
+  if (values.version === true) {
+    printOut(`${version}\n`)
+    return exitCode.ok
+  }
+  const [command = 'serve', ...words] = positionals
+  const action = Object.hasOwn(actions, command) ? actions[command] : undefined
+  if (action === undefined) {
+    const meant = suggest(command, Object.keys(actions))
+    throw new UsageError(
+      `unknown command ${JSON.stringify(command)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+    )
+  }
+  return await action(commandLine, words, context)
+}
+
+type Action = (commandLine: CommandLine, words: readonly string[], context: ProgramContext) => Promise<ExitCode>
+
+const actions: Readonly<Record<string, Action>> = {
+  serve: async (commandLine, words, context) => {
+    if (words.length > 0) throw new UsageError(`${JSON.stringify(words[0])} is no option; flags begin with --`)
+    const settings = await readSettings(commandLine, environment)
+    logger = loggerOf(settings.logLevel, settings.logFormat)
+    return await serve(assemble(settings, logger), settings, context, logger)
+  },
+  status: async (_commandLine, words, { shutdown }) => {
+    const { printStatus } = await import('./status.ts')
+    return await printStatus(onlySocket('status', words), shutdown)
+  },
+  connect: async (_commandLine, words, { shutdown }) => {
+    const { connectToServer } = await import('./connect.ts')
+    return await connectToServer(onlySocket('connect', words), shutdown)
+  },
+}
+
+function onlySocket(command: string, words: readonly string[]): string {
+  const [path = 'default', ...more] = words
+  if (more.length > 0) throw new UsageError(`${command} takes one socket path`)
+  return socketPath(path, environment)
+}
+
+void runProgram({
+  main,
+  logger: { error: (message) => logger.error(message), info: (message, fields) => logger.info(message, fields) },
+  tell: ({ message, exitCode: code }) => {
+    const hint = code === exitCode.usage ? `\nSee ${name} --help.` : ''
+    if (wantsJson(process.argv)) loggerOf('error', 'json').error(message)
+    else printErr(redactor.redact(`${name}: ${message}${hint}\n`))
+  },
+})
+
+/** Asked before the command line could be understood. */
+function wantsJson(words: readonly string[]): boolean {
+  return words.some(
+    (word, index) => word === '--log-format=json' || (word === 'json' && words[index - 1] === '--log-format'),
+  )
+}

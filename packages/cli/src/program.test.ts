@@ -17,7 +17,7 @@ function start(main: (context: ProgramContext) => Promise<ExitCode>): {
   const note = (message: string): number => logged.push(message)
   const done = runProgram({
     main,
-    logger: { error: note, info: note, debug: note },
+    logger: { error: note, info: note },
     exit: (code) => exits.push(code),
     process: host as unknown as NodeJS.Process,
   })

@@ -10,7 +10,9 @@ export interface ProgramContext {
 export interface RunProgramOptions {
   /** Does the work. Its exit code is used unless a signal ended it. */
   readonly main: (context: ProgramContext) => Promise<ExitCode>
-  readonly logger: Pick<Logger, 'error' | 'info' | 'debug'>
+  readonly logger: Pick<Logger, 'error' | 'info'>
+  /** Tells the user what an `ExitError` says; the log as an error when absent. */
+  readonly tell?: (error: ExitError) => void
   /** Ends the process; replaced in tests. */
   readonly exit?: (code: number) => void
   /** Where signals and crashes are heard; replaced in tests. */
@@ -25,8 +27,14 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * crash with exit code 1.
  */
 export async function runProgram(options: RunProgramOptions): Promise<void> {
-  // oxlint-disable-next-line unicorn/no-process-exit -- this is the one place that ends a binary
-  const { main, logger, exit = (code: number) => process.exit(code), process: host = process } = options
+  const {
+    main,
+    logger,
+    tell = (error: ExitError) => logger.error(error.message),
+    // oxlint-disable-next-line unicorn/no-process-exit -- this is the one place that ends a binary
+    exit = (code: number) => process.exit(code),
+    process: host = process,
+  } = options
   const shutdown = new AbortController()
   let received: (typeof signals)[number] | undefined
   const onSignal = (signal: (typeof signals)[number]): void => {
@@ -51,7 +59,7 @@ export async function runProgram(options: RunProgramOptions): Promise<void> {
     code = await main({ shutdown: shutdown.signal })
   } catch (error) {
     if (error instanceof ExitError) {
-      logger.error(error.message)
+      tell(error)
       code = error.exitCode
     } else {
       logger.error(`failed: ${describe(error)}`)

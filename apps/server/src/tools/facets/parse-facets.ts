@@ -1,13 +1,13 @@
 import { detectFacets, type Span } from './detect-facets.ts'
 
 /** UTF-8 byte positions in a text, the end exclusive (`app.bsky.richtext.facet#byteSlice`). */
-export interface ByteSlice {
+interface ByteSlice {
   readonly byteStart: number
   readonly byteEnd: number
 }
 
 /** A facet as a record holds it (`app.bsky.richtext.facet`). */
-export interface Facet {
+interface Facet {
   readonly index: ByteSlice
   readonly features: readonly [
     | { readonly $type: 'app.bsky.richtext.facet#link'; readonly uri: string }
@@ -16,7 +16,7 @@ export interface Facet {
 }
 
 /** A mention whose account is not looked up: a record needs the DID of the handle before it can hold a facet for it. */
-export interface UnresolvedMention {
+interface UnresolvedMention {
   readonly handle: string
   readonly index: ByteSlice
 }

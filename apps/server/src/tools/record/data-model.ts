@@ -6,7 +6,7 @@ import { formatPath, quote } from '../json-path.ts'
  * A value of the AT Protocol data model as the encoder takes it. Objects are `Map`s: the encoder looks into plain objects for
  * members that make them a CID (`/`, `bytes`, `asCID`), so a record with such names would be taken for a link.
  */
-export type DataValue = null | boolean | number | string | Uint8Array | CID | readonly DataValue[] | DataMap
+type DataValue = null | boolean | number | string | Uint8Array | CID | readonly DataValue[] | DataMap
 
 export type DataMap = ReadonlyMap<string, DataValue>
 

@@ -1,0 +1,59 @@
+/**
+ * Bundles the server: `dist/main.js` holds all that starts with it, `dist/chunks` what is loaded on first use. Nothing is left to
+ * be installed, and the licences of what was bundled go along. Run after `tsc -b`, which checks the types and builds the packages.
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build, type Metafile } from 'esbuild'
+
+const root = join(import.meta.dirname, '..')
+const out = join(root, 'dist')
+
+rmSync(out, { recursive: true, force: true })
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: ['src/main.ts'],
+  outdir: 'dist',
+  chunkNames: 'chunks/[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  // Some packages have an ES module only under this old name, and a main that cannot be bundled.
+  mainFields: ['module', 'main'],
+  target: 'node22.13',
+  charset: 'utf8',
+  legalComments: 'none',
+  define: { bundledVersion: JSON.stringify(versionOf('package.json')) },
+  metafile: true,
+  logLevel: 'warning',
+})
+writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), licencesOf(metafile))
+
+function versionOf(manifest: string): unknown {
+  return (JSON.parse(readFileSync(join(root, manifest), 'utf8')) as { readonly version?: unknown }).version
+}
+
+/** Folders of the foreign packages of which the bundle holds code, without repetition. */
+function bundledPackages(meta: Metafile): string[] {
+  const folders = Object.values(meta.outputs)
+    .flatMap(({ inputs }) => Object.entries(inputs))
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .flatMap(([path]) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [])
+  return [...new Set(folders)].sort()
+}
+
+function licencesOf(meta: Metafile): string {
+  const parts = bundledPackages(meta).map((folder) => {
+    const path = join(root, folder)
+    const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Readonly<Record<string, unknown>>
+    const texts = readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && /^(?:licen[cs]e|notice|copying)/i.test(entry.name))
+      .map(({ name }) => readFileSync(join(path, name), 'utf8').trim())
+    return [
+      `${String(manifest['name'])} ${String(manifest['version'])} (${String(manifest['license'])})`,
+      ...texts,
+    ].join('\n\n')
+  })
+  return `${parts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`
+}

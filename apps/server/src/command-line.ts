@@ -1,0 +1,78 @@
+import { exitCode, type Flags, flag, type HelpText, logFormats, logLevels, type ParsedFlags } from '@atenea/cli'
+import { defaults } from './settings.ts'
+
+const frontFlags = {
+  stdio: flag.switch('serve the client that started this process, on stdin and stdout', {
+    default: 'when no other front is named',
+  }),
+  socket: flag.texts(
+    'PATH',
+    'serve clients on a unix socket that only you can reach; the word default stands for server.sock in the state directory',
+  ),
+  protocol: flag.choice(['both', 'legacy', 'modern'], 'eras of the protocol that are served', { default: 'both' }),
+  'legacy-revisions': flag.text('LIST', 'legacy revisions to serve, separated by commas, in place of the default one'),
+  config: flag.text('FILE', 'read settings from a JSON file with comments; flags win over it'),
+} satisfies Flags
+
+const policyFlags = {
+  'allow-tool': flag.texts('GLOB', 'serve only tools whose name matches; * stands for anything', { default: 'all' }),
+  'deny-tool': flag.texts('GLOB', 'do not serve tools whose name matches, even if they are allowed'),
+  'max-body-bytes': flag.integer('N', 'longest message that is read, in bytes', {
+    min: 1024,
+    max: 256 * 1024 * 1024,
+    default: `${defaults.maxBodyBytes}, 16 MiB`,
+  }),
+} satisfies Flags
+
+const commonFlags = {
+  'log-level': flag.choice(logLevels, 'what is logged on stderr', { default: defaults.logLevel }),
+  'log-format': flag.choice(logFormats, 'how it is logged', { default: defaults.logFormat }),
+  help: flag.switch('show this text', { short: 'h' }),
+  version: flag.switch('show the version'),
+} satisfies Flags
+
+const flags = { ...frontFlags, ...policyFlags, ...commonFlags }
+
+export const commandLineFlags: typeof flags = flags
+
+export type CommandLine = ParsedFlags<typeof flags>
+
+export const helpText: HelpText = {
+  summary: 'atenea-server: tools for AT Protocol records, for MCP clients of both eras.',
+  usage: [
+    'atenea-server [--stdio] [--socket PATH]... [options]',
+    'atenea-server status [PATH]     what a running server serves',
+    'atenea-server connect [PATH]    joins stdin and stdout to its socket, for clients that can only start a command',
+  ],
+  sections: [
+    { title: 'Fronts', flags: frontFlags },
+    { title: 'What is served', flags: policyFlags },
+    { title: 'Other options', flags: commonFlags },
+    {
+      title: 'Environment',
+      terms: [
+        ['XDG_STATE_HOME', 'the state directory is atenea below it (default: ~/.local/state/atenea)'],
+        ['NO_COLOR', 'when set, nothing is coloured'],
+      ],
+    },
+    {
+      title: 'Exit codes',
+      terms: [
+        [String(exitCode.ok), 'ended in order: the client closed stdin, or SIGTERM'],
+        [String(exitCode.failed), 'something unexpected happened'],
+        [String(exitCode.usage), 'the command line or the configuration is wrong'],
+        [String(exitCode.unreachable), 'a socket cannot be used, or nobody answers there'],
+        [String(exitCode.interrupted), 'interrupted by SIGINT, or by a second signal'],
+      ],
+    },
+    {
+      title: 'Examples',
+      lines: [
+        'atenea-server                                    # for a client that starts it as a command',
+        'atenea-server --socket default                   # for several clients; then: atenea-server status',
+        'atenea-server --deny-tool "validate_*" --protocol legacy',
+        'atenea-server --config atenea.json --log-level debug --log-format json',
+      ],
+    },
+  ],
+}

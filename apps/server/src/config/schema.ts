@@ -1,0 +1,77 @@
+import { logFormats, logLevels } from '@atenea/cli'
+import * as z from 'zod'
+import { defaults } from '../settings.ts'
+
+const names = (what: string, verb: 'Serve' | 'Do not serve'): z.ZodOptional<z.ZodArray<z.ZodString>> =>
+  z
+    .array(z.string().min(1))
+    .describe(`${verb} ${verb === 'Serve' ? 'only ' : ''}${what} that match one of these globs; * stands for anything.`)
+    .optional()
+
+const resource = z
+  .strictObject({
+    uri: z
+      .string()
+      .refine((uri) => URL.canParse(uri), 'must be an absolute URI')
+      .describe('The URI under which clients read it.'),
+    name: z.string().min(1),
+    title: z.string().optional(),
+    description: z.string().optional(),
+    mimeType: z
+      .string()
+      .optional()
+      .describe('Media type; for a file without one it is told from its bytes: text or not.'),
+    text: z.string().optional().describe('The content itself.'),
+    file: z.string().min(1).optional().describe('A file that is read whenever the resource is; relative to this file.'),
+  })
+  .refine(({ text, file }) => (text === undefined) !== (file === undefined), 'needs either text or file, and not both')
+
+const integer = (min: number, max: number, fallback: number, what: string): z.ZodOptional<z.ZodInt> =>
+  z.int().min(min).max(max).describe(`${what} Default ${fallback}.`).optional()
+
+/** The configuration file of `atenea-server`. Unknown keys are faults. */
+export const configSchema = z
+  .strictObject({
+    $schema: z.string().optional().describe('For editors; ignored here.'),
+    stdio: z.boolean().optional().describe('Serve on stdin and stdout.'),
+    sockets: z.array(z.string().min(1)).optional().describe('Unix sockets to serve on, as --socket.'),
+    protocol: z.enum(['both', 'legacy', 'modern']).optional().describe('Eras of the protocol that are served.'),
+    legacyRevisions: z
+      .array(z.string())
+      .min(1)
+      .optional()
+      .describe('Legacy revisions to serve in place of the default one.'),
+    enabledTools: names('tools', 'Serve'),
+    disabledTools: names('tools', 'Do not serve'),
+    enabledPrompts: names('prompts', 'Serve'),
+    disabledPrompts: names('prompts', 'Do not serve'),
+    enabledResources: names('resources, by URI,', 'Serve'),
+    disabledResources: names('resources, by URI,', 'Do not serve'),
+    resources: z
+      .array(resource)
+      .refine((all) => new Set(all.map(({ uri }) => uri)).size === all.length, 'two resources have the same URI')
+      .optional()
+      .describe('Resources with fixed content.'),
+    limits: z
+      .strictObject({
+        maxBodyBytes: integer(
+          1024,
+          256 * 1024 * 1024,
+          defaults.maxBodyBytes,
+          'Longest message that is read, in bytes.',
+        ),
+        maxInFlight: integer(1, 65_536, defaults.maxInFlight, 'Most calls in flight for one connection.'),
+        shutdownTimeoutMs: integer(
+          0,
+          600_000,
+          defaults.shutdownTimeoutMs,
+          'How long accepted calls may go on after the end of input or a signal, in milliseconds.',
+        ),
+      })
+      .optional(),
+    logLevel: z.enum(logLevels).optional(),
+    logFormat: z.enum(logFormats).optional(),
+  })
+  .meta({ title: 'Configuration of atenea-server' })
+
+export type Config = z.infer<typeof configSchema>

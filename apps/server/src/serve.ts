@@ -1,0 +1,100 @@
+import { type ExitCode, ExitError, exitCode, type Logger, type ProgramContext, UsageError } from '@atenea/cli'
+import {
+  createRevisionPolicy,
+  type Dispatcher,
+  type OnDiagnostic,
+  RevisionError,
+  type RevisionPolicy,
+  TransportError,
+} from '@atenea/mcpcompat'
+import { type Connection, serveConnection } from '@atenea/mcpcompat/transport'
+import { listenSocket, openStdio, type SocketListener } from '@atenea/transport-stdio'
+import { tryItLines } from './try-it.ts'
+import { logDiagnostics } from './log-diagnostics.ts'
+import type { Settings } from './settings.ts'
+
+/**
+ * Serves a dispatcher on all fronts of the settings until the client on stdin has left or a signal came. Then nothing new is
+ * accepted, subscriptions end with their result, calls that were accepted are answered, and the fronts close.
+ */
+export async function serve(
+  dispatcher: Dispatcher,
+  settings: Settings,
+  { shutdown }: ProgramContext,
+  logger: Logger,
+): Promise<ExitCode> {
+  const policy = revisionPolicy(settings)
+  const onDiagnostic = logDiagnostics(logger)
+  const stopping = new AbortController()
+  const stop = (): void => stopping.abort(shutdown.reason)
+  shutdown.addEventListener('abort', stop, { once: true })
+  const serveOne = (connection: Connection): Promise<void> =>
+    serveConnection(connection, dispatcher, {
+      policy,
+      signal: stopping.signal,
+      maxInFlight: settings.maxInFlight,
+      flushTimeoutMs: settings.shutdownTimeoutMs,
+      onDiagnostic,
+    })
+
+  const listeners = await listen(settings, serveOne, onDiagnostic)
+  for (const { path } of listeners) logger.info('listening', { socket: path })
+  if (listeners.length > 0 && !settings.stdio) for (const line of tryItLines(settings.sockets)) logger.info(line)
+  try {
+    if (settings.stdio) {
+      logger.debug('serving stdin and stdout')
+      await serveOne(openStdio({ maxLineBytes: settings.maxBodyBytes, onDiagnostic }))
+    } else await aborted(shutdown)
+  } finally {
+    // The client that started us has left, or a signal came: the sockets go with it.
+    stop()
+    await Promise.all([...listeners.map((listener) => listener.close()), dispatcher.drain()])
+    shutdown.removeEventListener('abort', stop)
+  }
+  return exitCode.ok
+}
+
+/** Opens all sockets or none. */
+async function listen(
+  { sockets, maxBodyBytes, shutdownTimeoutMs }: Settings,
+  serveOne: (connection: Connection) => Promise<void>,
+  onDiagnostic: OnDiagnostic,
+): Promise<readonly SocketListener[]> {
+  const open: SocketListener[] = []
+  try {
+    for (const path of sockets) {
+      open.push(
+        await listenSocket(path, serveOne, {
+          maxLineBytes: maxBodyBytes,
+          closeTimeoutMs: shutdownTimeoutMs,
+          onDiagnostic,
+        }),
+      )
+    }
+    return open
+  } catch (error) {
+    await Promise.all(open.map((listener) => listener.close()))
+    if (TransportError.is(error)) throw new ExitError(exitCode.unreachable, error.message, { cause: error })
+    throw error
+  }
+}
+
+/** The revisions that the settings allow. A `UsageError` for one that is not known. */
+function revisionPolicy({ protocol, legacyRevisions }: Pick<Settings, 'protocol' | 'legacyRevisions'>): RevisionPolicy {
+  try {
+    return createRevisionPolicy({
+      ...(protocol === 'legacy' && { modern: [] }),
+      ...(protocol === 'modern' ? { legacy: [] } : legacyRevisions !== undefined && { legacy: legacyRevisions }),
+    })
+  } catch (error) {
+    if (RevisionError.is(error)) throw new UsageError(error.message, { cause: error })
+    throw error
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

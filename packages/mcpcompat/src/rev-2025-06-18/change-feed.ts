@@ -139,7 +139,9 @@ export class ChangeFeed {
       })
       const over = (error?: unknown): void => {
         if (listen.current) this.#lost(listen)
-        else reject(error ?? new RpcError(rpcCode.internalError, 'The subscription ended at once')) // after an acknowledgement this says nothing
+        // after an acknowledgement this says nothing
+        else
+          reject(error instanceof Error ? error : new RpcError(rpcCode.internalError, 'The subscription ended at once'))
       }
       try {
         const outcome = this.#options.dispatcher.call(

@@ -76,7 +76,7 @@ export class ClientListens {
   /** Hands a change to every listen that asked for it, once each. */
   changed(notice: Call): void {
     const parents = notice.method === noticeName.resourceUpdated ? this.#parents(notice) : []
-    for (const listen of [...this.#listens.values()]) {
+    for (const listen of this.#listens.values()) {
       if (!filterAdmits(listen.granted, notice, parents)) continue
       if (listen.held === undefined) deliver(listen.pending, notice, this.#onDiagnostic)
       else if (listen.held.length < maxHeld) listen.held.push(notice)

@@ -104,7 +104,7 @@ export class ClientQuestions {
   /** No answer can come any more: what is open, and what is asked later, counts as unanswered. */
   end(reason: string): void {
     this.#unheard = reason
-    for (const [id, question] of [...this.#open]) {
+    for (const [id, question] of this.#open) {
       this.#close(id, question)
       this.#leaveUnanswered(question, reason)
     }

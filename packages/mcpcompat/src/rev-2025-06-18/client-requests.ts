@@ -42,7 +42,7 @@ export class ClientRequests {
 
   end(): void {
     this.#over = true
-    for (const id of [...this.#waiting.keys()]) this.#settle(id, undefined)
+    for (const id of this.#waiting.keys()) this.#settle(id, undefined)
   }
 
   #settle(id: RpcId, response: RpcResponse | undefined): boolean {

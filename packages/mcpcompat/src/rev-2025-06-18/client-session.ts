@@ -1,3 +1,4 @@
+import { abortable } from '../contract/abortable.ts'
 import type { Call, Outcome } from '../contract/call.ts'
 import { systemClock } from '../contract/clock.ts'
 import type { AbortOptions, CallContext, LogLevel, WireHints } from '../contract/context.ts'
@@ -115,25 +116,13 @@ class LegacyClientSession implements LegacyClient {
     return this.#options.revision ?? this.#options.policy.legacy[0] ?? legacyRevision
   }
 
-  initialize(options: AbortOptions = {}): Promise<InitializedServer> {
-    const { signal } = options
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => reject(signal?.reason as Error)
-      if (signal?.aborted === true) {
-        onAbort()
-        return
-      }
-      signal?.addEventListener('abort', onAbort, { once: true })
-      const params = initializeParams(this.#requested, this.#options.info, this.#declared)
-      this.#requests.send(legacyMethod.initialize, params, (response) => {
-        signal?.removeEventListener('abort', onAbort)
-        try {
-          resolve(this.#initialized(response))
-        } catch (error) {
-          reject(error as Error)
-        }
-      })
+  async initialize({ signal }: AbortOptions = {}): Promise<InitializedServer> {
+    signal?.throwIfAborted()
+    const params = initializeParams(this.#requested, this.#options.info, this.#declared)
+    const answer = new Promise<RpcResponse | undefined>((resolve) => {
+      this.#requests.send(legacyMethod.initialize, params, resolve)
     })
+    return this.#initialized(await (signal === undefined ? answer : abortable(answer, signal)))
   }
 
   #initialized(response: RpcResponse | undefined): InitializedServer {

@@ -64,9 +64,16 @@ function fitBlock(block: JsonValue, features: LegacyFeatures): JsonValue {
     return { type: 'resource', resource: { uri: 'audio:inline', mimeType, blob: data } }
   }
   if (block['type'] === 'resource_link' && !features.resourceLinks) {
-    const { name, uri, mimeType } = block
-    const kind = typeof mimeType === 'string' ? ` (${mimeType})` : ''
-    return { type: 'text', text: `${typeof name === 'string' ? `${name}: ` : ''}${String(uri)}${kind}` }
+    const name = textOf(block['name'])
+    const mimeType = textOf(block['mimeType'])
+    return {
+      type: 'text',
+      text: `${name === '' ? '' : `${name}: `}${textOf(block['uri'])}${mimeType === '' ? '' : ` (${mimeType})`}`,
+    }
   }
   return block
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
 }

@@ -49,8 +49,8 @@ function plainField(name: string, field: JsonValue | undefined): JsonValue | und
   const choices = (oneOf as readonly JsonValue[]).filter(isJsonObject)
   return {
     ...rest,
-    enum: choices.map((choice) => String(choice['const'])),
-    enumNames: choices.map((choice) => String(choice['title'] ?? choice['const'])),
+    enum: choices.map((choice) => choice['const'] ?? null),
+    enumNames: choices.map((choice) => choice['title'] ?? choice['const'] ?? null),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Ask, Call, Outcome } from '../contract/call.ts'
 import type { Clock } from '../contract/clock.ts'
 import type { CallContext } from '../contract/context.ts'
-import { method, notice as noticeName } from '../contract/methods.ts'
+import { method } from '../contract/methods.ts'
 import type { PeerPort } from '../contract/peer-port.ts'
 import type { PendingCall } from '../contract/pending-calls.ts'
 import { askingMethods, missingForInput } from '../input-requests.ts'

@@ -1,10 +1,10 @@
-import type { CacheHints, Dispatcher, Implementation, OnDiagnostic, Seal } from '@atenea/mcpcompat'
-import { noCache } from '@atenea/mcpcompat'
+import type { Dispatcher, Implementation, OnDiagnostic, Seal } from '@atenea/mcpcompat'
 import { capabilitiesOf, hasCompleter } from './capabilities.ts'
 import type { FallbackCompleter } from './completion.ts'
 import { DefinitionError } from './definition-error.ts'
 import { createReport } from './diagnostics.ts'
 import { HandlerRunner } from './handler-runner.ts'
+import { type HintPlan, planHints } from './hints.ts'
 import { type Policy, createViews } from './policy.ts'
 import type { Prompt } from './prompt.ts'
 import { type RegisteredPrompt, registerPrompt } from './prompts.ts'
@@ -22,7 +22,7 @@ import {
 } from './subscriptions.ts'
 import type { Tool } from './tool.ts'
 import { registerTool } from './tools.ts'
-import { type HintedResult, View, type ViewSource } from './view.ts'
+import { View, type ViewSource } from './view.ts'
 
 export interface CreateCoreOptions {
   /** Name and version of the server, and whatever else it says of itself. */
@@ -58,7 +58,7 @@ export interface CreateCoreOptions {
   /** Entries of a list that one page holds. Default: all on one page. */
   readonly pageSize?: number | undefined
   /** How long results stay good, and for whom. Default: not at all, for nobody else. Where `policy` is a function, lists and reads are always private. */
-  readonly cacheHints?: Partial<Readonly<Record<HintedResult, CacheHints>>> | undefined
+  readonly cacheHints?: Partial<HintPlan> | undefined
   /** Seals the state of asks. Default: a random key, with which an ask does not outlive the process. */
   readonly seal?: Seal | undefined
   /** Tool calls and completions that one principal may make (MC-TOOL-15, MC-CMP-05). Default: no limit but that of calls in flight. */
@@ -107,7 +107,7 @@ export function createCore(options: CreateCoreOptions): Core {
     pageSize: options.pageSize,
     capabilities: served.capabilities,
     has: (name) => router.has(name),
-    hints: { ...noHints, ...options.cacheHints },
+    hints: planHints(options.cacheHints),
     isPrivate: differs,
   }
   const viewOf = createViews(options.policy, (grants) => new View(source, grants))
@@ -178,15 +178,6 @@ export function createCore(options: CreateCoreOptions): Core {
     notifyResourcesChanged: () => subscriptions.listChanged('resources'),
     resourceUpdated: (uri) => subscriptions.resourceUpdated(uri),
   }
-}
-
-const noHints: Readonly<Record<HintedResult, CacheHints>> = {
-  discover: noCache,
-  tools: noCache,
-  prompts: noCache,
-  resources: noCache,
-  resourceTemplates: noCache,
-  read: noCache,
 }
 
 function registryOf<Definition, T extends Registered>(

@@ -4,7 +4,7 @@ export { createCore } from './core.ts'
 export type { Grants, Policy } from './policy.ts'
 export type { RateLimitOptions } from './rate-limit.ts'
 export type { ListKind, SubscriptionLimits } from './subscriptions.ts'
-export type { HintedResult } from './view.ts'
+export type { HintPlan, HintedResult } from './hints.ts'
 
 // tools
 export type {

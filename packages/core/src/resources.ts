@@ -16,6 +16,7 @@ import type { Completer } from './completion.ts'
 import { type ResourceContents, encodeResourceContents } from './content.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { Handler, HandlerRunner } from './handler-runner.ts'
+import { checkHints } from './hints.ts'
 import type { Registered } from './registry.ts'
 import { requestFailure } from './request-failure.ts'
 import type { ContentsEntry, ReadResult, Resource, ResourceTemplate } from './resource.ts'
@@ -93,6 +94,7 @@ function readHandler(
   report: OnDiagnostic,
 ): Handler<ReadArguments> {
   checkTimeout(resource.timeoutMs, label)
+  checkHints(resource.hints, `${label}: hints`)
   return {
     label,
     mayAsk: true,
@@ -106,6 +108,7 @@ function readHandler(
 function encodeRead(returned: unknown, { uri, hints }: ReadArguments, resource: Resource | ResourceTemplate): Outcome {
   if (returned === undefined) throw resourceNotFound(uri)
   const { contents, _meta, hints: own } = asResult(returned)
+  checkHints(own, 'hints')
   const parts = contents.map((entry) => encodeResourceContents(complete(entry, uri, resource.mimeType)))
   const members = `"contents":[${parts.join(',')}]`
   const value =

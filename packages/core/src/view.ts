@@ -1,5 +1,6 @@
 import type { CacheHints, HeaderPlan, Implementation, JsonObject, ServerView } from '@atenea/mcpcompat'
 import { type SubscriptionFilter, grantFilter } from '@atenea/mcpcompat/transport'
+import type { HintPlan, HintedResult } from './hints.ts'
 import { Listing } from './listing.ts'
 import type { CompiledGrants } from './policy.ts'
 import type { RegisteredPrompt } from './prompts.ts'
@@ -14,9 +15,6 @@ import {
 } from './resources.ts'
 import type { RegisteredTool } from './tools.ts'
 
-/** Results that carry cache hints, by what they are about (MC-CACHE-01). */
-export type HintedResult = 'discover' | 'tools' | 'prompts' | 'resources' | 'resourceTemplates' | 'read'
-
 /** What all views of one core have in common. */
 export interface ViewSource {
   readonly info: Implementation
@@ -28,7 +26,7 @@ export interface ViewSource {
   readonly prompts: Registry<RegisteredPrompt>
   readonly resources: Registry<RegisteredResource>
   readonly resourceTemplates: Registry<RegisteredTemplate>
-  readonly hints: Readonly<Record<HintedResult, CacheHints>>
+  readonly hints: HintPlan
   readonly pageSize: number | undefined
   /** Whether views differ by principal, so that no result may be shared between them (MC-CACHE-14, MC-CACHE-20). */
   readonly isPrivate: boolean

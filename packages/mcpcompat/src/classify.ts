@@ -36,6 +36,7 @@ export function classifyDuplex(
 ): DuplexVerdict {
   const meta = metaOf(message.params)
   const claim = claimOf(meta)
+  if (typeof claim === 'string' && offer.modern.includes(claim)) return 'modern'
   if (message.kind === 'notification') return claim !== undefined || offer.legacy.length === 0 ? 'modern' : 'legacy'
   if (message.method === handshakeMethod && !claimsModern(claim)) return judgeHandshake(message, offer)
   if (claim !== undefined) return checkClaim(meta, offer) ?? 'modern'

@@ -54,26 +54,28 @@ export function claimOf(meta: JsonValue | undefined): JsonValue | undefined {
  * value of `params._meta`. `undefined` means that it is good; nothing is allocated then, since every modern request pays for this.
  */
 export function checkEnvelope(meta: JsonValue | undefined, offer: RevisionOffer): RpcErrorObject | undefined {
-  const claimFault = checkClaim(meta, offer)
-  if (claimFault !== undefined) return claimFault
-  if (!isObject(meta)) return missingKeys(meta)
+  // The guards are written out here, since every modern request of every client comes this way.
+  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return missingKeys(meta)
+  const members = meta as JsonObject
+  const version = members[metaKey.protocolVersion]
+  if (typeof version !== 'string' || !offer.modern.includes(version)) return checkClaim(meta, offer)
   // step 20
-  const capabilities = meta[metaKey.clientCapabilities]
-  if (!isObject(capabilities)) {
+  const capabilities = members[metaKey.clientCapabilities] as JsonObject | undefined
+  if (typeof capabilities !== 'object' || capabilities === null || Array.isArray(capabilities)) {
     return capabilities === undefined ? missingKeys(meta) : malformed(metaKey.clientCapabilities, 'an object')
   }
   for (const name in capabilities) {
     if (!isObject(capabilities[name])) return malformed(`${metaKey.clientCapabilities}.${name}`, 'an object')
   }
-  const info = meta[metaKey.clientInfo]
+  const info = members[metaKey.clientInfo]
   if (info !== undefined && !isImplementation(info)) {
     return malformed(metaKey.clientInfo, 'an object with the strings name and version')
   }
-  const token = meta[metaKey.progressToken]
+  const token = members[metaKey.progressToken]
   if (token !== undefined && typeof token !== 'string' && !Number.isSafeInteger(token)) {
     return malformed(metaKey.progressToken, 'a string or an integer of at most 2^53-1')
   }
-  const level = meta[metaKey.logLevel]
+  const level = members[metaKey.logLevel]
   if (level !== undefined && !isLogLevel(level)) return malformed(metaKey.logLevel, 'one of the eight log levels')
   return undefined
 }

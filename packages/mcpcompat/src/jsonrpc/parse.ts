@@ -27,6 +27,14 @@ function parseWhole(text: string): RpcMessage | RpcReject {
   if (Array.isArray(value)) return batch(text)
   // JSON.parse makes own members only, `__proto__` included, so these reads cannot be answered by a prototype that came in.
   const { jsonrpc, id, method, params, result, error } = value as JsonObject
+  if (jsonrpc === '2.0' && typeof method === 'string' && result === undefined && error === undefined) {
+    // A request as nearly all are, which needs none of the questions below.
+    if (typeof params === 'object' && params !== null && !Array.isArray(params)) {
+      if (typeof id === 'string') return { kind: 'request', id, method, params: params as JsonObject }
+      if (Number.isSafeInteger(id))
+        return { kind: 'request', id: (id as number) + 0, method, params: params as JsonObject }
+    }
+  }
   return judge(jsonrpc, id, method, params, result, error)
 }
 

@@ -4,12 +4,15 @@ import { join } from 'node:path'
 import { expect, test, type TestContext } from 'vitest'
 import { rootDir } from './_util/workspace.ts'
 
+/** Files of the specification, which are kept as they are; their examples show folders of users. */
+const foreign = 'packages/testkit/fixtures/spec/'
+
 /** Text files under version control, or a skip where there is no repository. */
 function trackedTexts(context: TestContext): { path: string; text: string }[] {
   context.skip(!existsSync(join(rootDir, '.git')), 'needs git')
   return execFileSync('git', ['ls-files', '-z'], { cwd: rootDir, encoding: 'utf8' })
     .split('\0')
-    .filter((path) => path !== '' && existsSync(join(rootDir, path)))
+    .filter((path) => path !== '' && !path.startsWith(foreign) && existsSync(join(rootDir, path)))
     .map((path) => ({ path, text: readFileSync(join(rootDir, path), 'utf8') }))
     .filter(({ text }) => !text.includes('\0'))
 }

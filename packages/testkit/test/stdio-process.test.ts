@@ -9,9 +9,13 @@ import { processesWith, until } from './_util/processes.ts'
 const request = (id: number, method: string, params: object = {}): string =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
 
+const children: ChildProcessWithoutNullStreams[] = []
+
 function start(name: string, ...args: readonly string[]): ChildProcessWithoutNullStreams {
   const { command, args: all = [] } = fixture(name, ...args)
-  return spawn(command, all)
+  const child = spawn(command, all)
+  children.push(child)
+  return child
 }
 
 async function run(name: string, input: string): Promise<{ stdout: string; stderr: string; code: unknown }> {
@@ -22,6 +26,8 @@ async function run(name: string, input: string): Promise<{ stdout: string; stder
 }
 
 afterEach(async () => {
+  // Those of a test that failed; the others have left by themselves.
+  for (const child of children.splice(0)) child.kill('SIGKILL')
   await until(() => processesWith(mark).length === 0)
 })
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from './json.ts'
 import { JsonText } from './json-text.ts'
-import { MemberCursor, expectEnd, skipSpace, skipValue } from './scan.ts'
+import { MemberCursor, type MemberSpan, expectEnd, skipSpace, skipValue } from './scan.ts'
 
 /** The members of a JSON-RPC message: small ones parsed, payloads left as text. Absent ones are `undefined`. */
 export interface Envelope {
@@ -37,17 +37,40 @@ export function splitEnvelope(text: string): Envelope | 'array' | 'other' {
   while (cursor.next()) {
     switch (cursor.key) {
       case 'jsonrpc':
+        envelope.jsonrpc = smallValue(text, cursor)
+        break
       case 'id':
+        envelope.id = smallValue(text, cursor)
+        break
       case 'method':
-        envelope[cursor.key] = JSON.parse(text.slice(cursor.start, cursor.end)) as JsonValue
+        envelope.method = smallValue(text, cursor)
         break
       case 'params':
+        envelope.params = payload(text, cursor)
+        break
       case 'result':
+        envelope.result = payload(text, cursor)
+        break
       case 'error':
-        envelope[cursor.key] = new JsonText(text.slice(cursor.start, cursor.end))
+        envelope.error = payload(text, cursor)
         break
     }
   }
   expectEnd(text, cursor.end)
   return envelope
+}
+
+function payload(text: string, { start, end }: MemberSpan): JsonText {
+  return new JsonText(text.slice(start, end))
+}
+
+/** What `JSON.parse` gives for text that is known to be JSON, without its cost for the plain strings and numbers of an envelope. */
+function smallValue(text: string, { start, end }: MemberSpan): JsonValue {
+  const first = text.charCodeAt(start)
+  if (first === 0x22) {
+    const content = text.slice(start + 1, end - 1)
+    if (!content.includes('\\')) return content
+  }
+  const source = text.slice(start, end)
+  return first === 0x2d || (first >= 0x30 && first <= 0x39) ? Number(source) : (JSON.parse(source) as JsonValue)
 }

@@ -470,13 +470,13 @@ describe('state', () => {
     const tool = defineTool({
       name: 'wait',
       handler: (_args, { input }) =>
-        input.state === undefined ? ask({}, { state: 'half', ttlMs: 1000 }) : `was ${String(input.state)}`,
+        input.state === undefined ? ask({}, { state: 'half', ttlMs: 1000 }) : `was ${JSON.stringify(input.state)}`,
     })
     const { core } = coreOf(tool)
     const { inputRequests, requestState, raw } = await askOf(core, 'tools/call', { name: 'wait' })
     expect(inputRequests).toBeUndefined()
     expect(raw).toEqual({ requestState })
-    expect(textOf(await resultOf(core, 'tools/call', { name: 'wait' }, resume(requestState)))).toBe('was half')
+    expect(textOf(await resultOf(core, 'tools/call', { name: 'wait' }, resume(requestState)))).toBe('was "half"')
   })
 
   test('that is too large is a fault of the handler', async () => {

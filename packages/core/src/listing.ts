@@ -57,8 +57,8 @@ export class Listing<T extends Registered> implements Finder<T> {
     const list = `${toText(member)}:[${shown.map((item) => item.json).join(',')}]`
     const value =
       last === undefined || start + shown.length >= items.length
-        ? JsonText.ofMembers(list, [member])
-        : JsonText.ofMembers(`${list},"nextCursor":${toText(encodeCursor(last.key))}`, [member, 'nextCursor'])
+        ? JsonText.ofMembers(list, [member], true)
+        : JsonText.ofMembers(`${list},"nextCursor":${toText(encodeCursor(last.key))}`, [member, 'nextCursor'], true)
     const page: Outcome = { kind: 'result', value, hints }
     // Only the pages of a walk from the start: a client that makes up cursors from keys must not fill the memory.
     if (start === 0 || start % pageSize === 0) this.#pages.set(cursor, page)

@@ -115,7 +115,7 @@ function encodePrompt(returned: unknown): Outcome {
     keys.push('_meta')
     members += `,"_meta":${toText(_meta)}`
   }
-  return { kind: 'result', value: JsonText.ofMembers(members, keys) }
+  return { kind: 'result', value: JsonText.ofMembers(members, keys, _meta === undefined) }
 }
 
 function asResult(returned: unknown): PromptResult {

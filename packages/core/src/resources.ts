@@ -113,7 +113,7 @@ function encodeRead(returned: unknown, { uri, hints }: ReadArguments, resource: 
   const members = `"contents":[${parts.join(',')}]`
   const value =
     _meta === undefined
-      ? JsonText.ofMembers(members, ['contents'])
+      ? JsonText.ofMembers(members, ['contents'], true)
       : JsonText.ofMembers(`${members},"_meta":${toText(_meta)}`, ['contents', '_meta'])
   return { kind: 'result', value, hints: hints(own ?? resource.hints) }
 }

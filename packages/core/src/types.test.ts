@@ -2,9 +2,11 @@ import type { JsonObject, LogLevel, Principal } from '@atenea/mcpcompat'
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import {
+  type Core,
   type FormAnswer,
   type HandlerContext,
   type Input,
+  type PromptValues,
   type Root,
   type Session,
   type Tool,
@@ -75,7 +77,7 @@ test('a tool returns what its schemas say', () => {
       defineTool({ name: 'asks', outputSchema, handler: () => ask({ roots: listRoots() }) }),
     ],
   })
-  expectTypeOf(core.call).toBeFunction()
+  expectTypeOf(core).toExtend<Core>()
   // @ts-expect-error the value does not fit the schema
   defineTool({ name: 'wrong', outputSchema, handler: () => ({ n: 'one' }) })
   // @ts-expect-error a number is no content
@@ -101,6 +103,7 @@ test('an answer has the type of what was asked', () => {
 })
 
 test('a prompt gets its arguments by name', () => {
+  expectTypeOf<PromptValues<undefined>>().toEqualTypeOf<Readonly<Record<never, never>>>()
   definePrompt({
     name: 'named',
     arguments: { language: { required: true }, style: { description: 'any' } },

@@ -18,8 +18,8 @@ export function jsonSchema<T>(schema: JsonObject): JsonSchema<T> {
 export type SchemaOutput<S> =
   S extends StandardSchemaV1<unknown, infer Output> ? Output : S extends JsonSchema<infer T> ? RawType<T> : unknown
 
-/** The type of a value that is given to be checked. */
+/** The type of a value that is given to be checked. A raw schema that does not say takes any value here, and checks it. */
 export type SchemaInput<S> =
-  S extends StandardSchemaV1<infer Input, unknown> ? Input : S extends JsonSchema<infer T> ? RawType<T> : unknown
+  S extends StandardSchemaV1<infer Input, unknown> ? Input : S extends JsonSchema<infer T> ? T : unknown
 
 type RawType<T> = unknown extends T ? JsonObject : T

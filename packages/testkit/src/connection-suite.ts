@@ -47,7 +47,7 @@ export function connectionSuite(name: string, setup: ConnectionSuiteSetup): void
       })
     })
 
-    test('MS-FRM-01, D4, D19: text of every kind arrives as it was, well-formed', async () => {
+    test('MS-FRM-01, MC-MSG-02, D4, D19: text of every kind arrives as it was, well-formed', async () => {
       const texts = ['読み🎉é', 'a\nb\r\nc', '\u2028\u2029\u0085', '\u0000\u001f\u007f', '\ufeff', '"\\/', '__proto__']
       await withConnection(async (connection, next) => {
         void connection.send(request(1, 'echo', { texts }))

@@ -82,6 +82,30 @@ describe('our server on a real pipe', () => {
     expect(answers[4]?.result).toMatchObject({ resultType: 'complete' })
   })
 
+  test('MC-ERA-08: modern requests are served without a handshake or discovery, and a wrong version is -32022', async () => {
+    const future = { ...meta, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' }
+    const { answers } = await run(
+      call(1, 'echo', { text: 'x' }, true) + line({ id: 2, method: 'tools/list', params: { _meta: future } }),
+    )
+    expect(answers[0]).toMatchObject({ id: 1, result: { resultType: 'complete', content: [{ text: 'x' }] } })
+    expect(answers[1]).toMatchObject({ id: 2, error: { code: -32_022 } })
+  })
+
+  test('MS-MSG-02, MC-MSG-11: a modern client gets responses and notifications only', async () => {
+    const noticed = { ...meta, progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'debug' }
+    const requests = ['server/discover', 'tools/list', 'tools/call', 'subscriptions/listen', 'nothing/such'].map(
+      (method, id) =>
+        line({
+          id,
+          method,
+          params: { name: 'echo', arguments: {}, notifications: { toolsListChanged: true }, _meta: noticed },
+        }),
+    )
+    const { answers } = await run(requests.join(''))
+    expect(answers.filter((answer) => answer.id !== undefined && answer.method !== undefined)).toEqual([])
+    expect(answers.flatMap(({ id }) => id ?? []).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4])
+  })
+
   test('D11: calls that were accepted before the end of the input are answered, then the server leaves', async () => {
     const { answers, code } = await run(
       initialize + initialized + call(1, 'sleep', { ms: 300 }) + call(2, 'sleep', { ms: 300 }, true),

@@ -80,10 +80,10 @@ export function createLineFramer(sink: LineSink, options: CreateLineFramerOption
   }
 
   /** Lines that stand whole in one chunk, without the last line feed. Decoding them together is what makes short messages cheap. */
-  function emitLines(bytes: Buffer): void {
-    const text = bytes.length > maxLineBytes ? undefined : decode(bytes)
+  function emitLines(chunk: Buffer, from: number, to: number): void {
+    const text = to - from > maxLineBytes ? undefined : decodePart(chunk, from, to)
     if (text === undefined) {
-      forEachSlice(bytes, emitBytes)
+      forEachSlice(chunk.subarray(from, to), emitBytes)
       return
     }
     let start = 0
@@ -141,7 +141,7 @@ export function createLineFramer(sink: LineSink, options: CreateLineFramerOption
       }
       const last = chunk.lastIndexOf(lineFeed)
       if (last >= start) {
-        emitLines(chunk.subarray(start, last))
+        emitLines(chunk, start, last)
         start = last + 1
       }
       if (start < chunk.length) hold(chunk, start, chunk.length)
@@ -163,6 +163,11 @@ function forEachSlice(bytes: Buffer, use: (line: Buffer) => void): void {
     start = end + 1
   }
   use(bytes.subarray(start))
+}
+
+/** Like `decode` for a part of a chunk; of ASCII, as most chunks are, no view of that part has to be made. */
+function decodePart(chunk: Buffer, from: number, to: number): string | undefined {
+  return isAscii(chunk) ? chunk.toString('latin1', from, to) : decode(chunk.subarray(from, to))
 }
 
 /** The text of UTF-8 bytes, or `undefined` when they are none. A byte order mark is kept. */

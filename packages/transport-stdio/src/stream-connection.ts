@@ -85,7 +85,10 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
       line(text) {
         const message = parseMessage(text, payload)
         if (message.kind !== 'reject') peerSpoke = true
-        batch.push({ message, hints: noHints, principal })
+        const inbound: Inbound = { message, hints: noHints, principal }
+        // Most chunks hold one message, and the first `push` makes room for seventeen.
+        if (batch.length === 0) batch = [inbound]
+        else batch.push(inbound)
       },
       fault(fault) {
         if (fault === 'content-length' && !peerSpoke) void peerEnd(contentLengthError(peerName))

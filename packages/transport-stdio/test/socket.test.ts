@@ -72,7 +72,7 @@ async function leaveStaleSocket(path: string): Promise<void> {
 }
 
 describe('a connection', () => {
-  test('MS-FRM-06: same framing, both ways; the principal is the owner of the socket', async () => {
+  test('MS-FRM-06, MT-03, LG-STDIO-03: same framing and messages, both ways; the principal is the owner of the socket', async () => {
     const principals: string[] = []
     await listen(at('a.sock'), async (connection) => {
       for await (const batch of connection.inbound) {

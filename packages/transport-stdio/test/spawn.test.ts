@@ -50,6 +50,18 @@ describe('a server process', () => {
     expect(await next()).toEqual({ kind: 'result', id: 1, result: { text: '読み\u2028' } })
   })
 
+  test('MS-FRM-03, LG-STDIO-01: its stdin receives whole lines of JSON-RPC and nothing else, to the byte', async () => {
+    const lines: string[] = []
+    const script = `process.stdin.toArray().then((chunks) => console.error(Buffer.concat(chunks).toString('latin1').replaceAll('\\n', '<LF>')))`
+    const server = await start(script, { stderr: (line) => lines.push(line), closeTimeoutMs: 5000 })
+    void server.send(request(1, { text: 'a\nb\r\n' }))
+    void server.send({ kind: 'notification', method: 'n', params: undefined })
+    await server[Symbol.asyncDispose]()
+    expect(lines).toEqual([
+      String.raw`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"text":"a\nb\r\n"}}<LF>{"jsonrpc":"2.0","method":"n"}<LF>`,
+    ])
+  })
+
   test('D4: what it prints byte by byte arrives whole', async () => {
     const script = `const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'n', params: { text: '読🎉' } }) + '\\n')
       let at = 0

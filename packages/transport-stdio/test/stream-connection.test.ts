@@ -81,7 +81,7 @@ describe('reading', () => {
     ])
   })
 
-  test('D19: a line that is not UTF-8 is a parse error, never a message with U+FFFD', async () => {
+  test('D19, MC-MSG-02: a line that is not UTF-8 is a parse error, never a message with U+FFFD', async () => {
     const { stdin, connection } = setUp()
     stdin.end(
       Buffer.concat([
@@ -178,7 +178,7 @@ describe('writing', () => {
     expect(written.endsWith('}\n')).toBe(true)
   })
 
-  test('D19: what we write is well-formed Unicode', async () => {
+  test('D19, MC-MSG-02: what we write is UTF-8 of well-formed Unicode', async () => {
     const { stdout, connection } = setUp()
     void connection.send({ kind: 'result', id: 1, result: { text: 'x\ud83d' } })
     await connection[Symbol.asyncDispose]()

@@ -300,7 +300,7 @@ describe('the probe', () => {
     expect(reported).toContain('probe-noise')
   })
 
-  test('S16, MC-MSG-10: a request of the server is answered after the verdict legacy, and not before', async () => {
+  test('S16, MC-MSG-10, LG-MSG-01: a request of the server is answered after the verdict legacy, and not before', async () => {
     const servers = world(
       answers({
         'server/discover': (_, server) => server.send({ kind: 'request', id: 'p', method: 'ping', params: undefined }),
@@ -315,7 +315,7 @@ describe('the probe', () => {
     expect(servers.dialled[0]?.received).toContainEqual({ kind: 'result', id: 'p', result: {} })
   })
 
-  test('S16, MC-MSG-10: a request of a modern server is never answered', async () => {
+  test('S16, MC-MSG-10, MS-MSG-01: a request of a modern server is never answered', async () => {
     const servers = world(
       answers({
         'server/discover': (request, server) => {

@@ -78,6 +78,62 @@ describe('the examples of the specification', () => {
   })
 })
 
+describe('what the schemas demand', () => {
+  const icon = { src: 'https://example.org/i.png', mimeType: 'image/png', sizes: ['48x48', 'any'], theme: 'dark' }
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled' }
+
+  test.each<[requirement: string, schema: Schema, value: unknown, accepted: boolean]>([
+    [
+      'MC-RES-13: annotations',
+      modern.annotationsSchema,
+      { audience: ['user', 'assistant'], priority: 1, lastModified: '2026-11-30T00:00:00Z' },
+      true,
+    ],
+    ['MC-RES-13: annotations, none of them', modern.annotationsSchema, {}, true],
+    ['MC-RES-13: an unknown audience', modern.annotationsSchema, { audience: ['admin'] }, false],
+    ['MC-RES-13: a priority above 1', modern.annotationsSchema, { priority: 1.1 }, false],
+    ['MC-RES-13: a priority below 0', modern.annotationsSchema, { priority: -0.1 }, false],
+    ['MC-RES-13: a time as a number', modern.annotationsSchema, { lastModified: 0 }, false],
+    ['MC-ICON-04: an icon', modern.iconSchema, icon, true],
+    ['MC-ICON-04: an icon with only src', modern.iconSchema, { src: icon.src }, true],
+    ['MC-ICON-04: an icon without src', modern.iconSchema, { ...icon, src: undefined }, false],
+    ['MC-ICON-04: sizes as one string', modern.iconSchema, { ...icon, sizes: '48x48' }, false],
+    ['MC-ICON-04: an unknown theme', modern.iconSchema, { ...icon, theme: 'sepia' }, false],
+    [
+      'MC-CANC-04: a cancel by number',
+      modern.cancelledNotificationSchema,
+      { ...cancelled, params: { requestId: 1 } },
+      true,
+    ],
+    [
+      'MC-CANC-04: a cancel by string with a reason',
+      modern.cancelledNotificationSchema,
+      { ...cancelled, params: { requestId: '', reason: 'r' } },
+      true,
+    ],
+    [
+      'MC-CANC-04: a cancel of nothing',
+      modern.cancelledNotificationSchema,
+      { ...cancelled, params: { reason: 'r' } },
+      false,
+    ],
+    [
+      'MC-CANC-04: a cancel by null',
+      modern.cancelledNotificationSchema,
+      { ...cancelled, params: { requestId: null } },
+      false,
+    ],
+    [
+      'MC-CANC-04: a reason that is no string',
+      modern.cancelledNotificationSchema,
+      { ...cancelled, params: { requestId: 1, reason: {} } },
+      false,
+    ],
+  ])('%s', (_, schema, value, accepted) => {
+    expect(schema.safeParse(value).success).toBe(accepted)
+  })
+})
+
 describe('where the schemas say more than those of the specification', () => {
   test('ids and tokens must be such as JavaScript holds exactly (A-22)', () => {
     for (const set of [legacy, modern]) {

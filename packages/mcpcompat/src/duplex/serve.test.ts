@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Call } from '../contract/call.ts'
-import type { Diagnostic } from '../contract/diagnostics.ts'
 import { RpcError } from '../jsonrpc/errors.ts'
 import type { JsonObject } from '../jsonrpc/json.ts'
 import { JsonText } from '../jsonrpc/json-text.ts'
 import { metaKey } from '../meta.ts'
 import { createRevisionPolicy, legacyRevision, modernRevision } from '../revisions.ts'
 import { createManualClock } from '../../test/_util/manual-clock.ts'
-import { createRawPeer, type RawPeer, turn } from '../../test/_util/raw-peer.ts'
+import { turn } from '../../test/_util/raw-peer.ts'
 import { callTool, initialize, legacy, modern, modernMeta, notification } from '../../test/_util/requests.ts'
 import {
   createScriptedDispatcher,
@@ -16,45 +15,9 @@ import {
   text,
   untilAborted,
 } from '../../test/_util/scripted-dispatcher.ts'
-import { serveConnection, type ServeConnectionOptions } from './serve.ts'
+import { codes, endAll, lastCall, serve } from '../../test/_util/served.ts'
 
-interface Served extends RawPeer {
-  readonly dispatcher: ScriptedDispatcher
-  readonly diagnostics: Diagnostic[]
-  readonly done: Promise<void>
-}
-
-const open: Served[] = []
-
-afterEach(async () => {
-  for (const served of open.splice(0)) {
-    if (!served.closed) served.break()
-    await served.done
-  }
-})
-
-function serve(dispatcher = createScriptedDispatcher(), options: Partial<ServeConnectionOptions> = {}): Served {
-  const peer = createRawPeer()
-  const diagnostics: Diagnostic[] = []
-  const done = serveConnection(peer.connection, dispatcher, {
-    policy: createRevisionPolicy(),
-    onDiagnostic: (diagnostic) => diagnostics.push(diagnostic),
-    ...options,
-  })
-  const served = Object.assign(peer, { dispatcher, diagnostics, done })
-  open.push(served)
-  return served
-}
-
-function codes(served: Served): string[] {
-  return served.diagnostics.map(({ code }) => code)
-}
-
-function lastCall(served: Served): ScriptedDispatcher['calls'][number] {
-  const last = served.dispatcher.calls.at(-1)
-  if (last === undefined) throw new Error('no call came')
-  return last
-}
+afterEach(endAll)
 
 const serverInfo = { [metaKey.serverInfo]: { name: 'scripted', version: '1.0.0' } }
 

@@ -81,8 +81,8 @@ export class OpenSession implements SessionFacts {
   }
 
   /** `resources/subscribe` (LG-RES-02, BR-107). */
-  async subscribe(params: JsonRecord): Promise<void> {
-    await this.#feed.subscribe(this.#subscribable(params))
+  subscribe(params: JsonRecord): Promise<void> {
+    return this.#feed.subscribe(this.#subscribable(params))
   }
 
   /** `resources/unsubscribe` (BR-108). */

@@ -133,6 +133,7 @@ export class ServerQuestions {
     }
     this.#parked.delete(handle)
     conversation.timer?.[Symbol.dispose]()
+    conversation.timer = undefined
     const responses = context.resume?.inputResponses ?? {}
     const answers = conversation.asked.map((question) => ({ question, answer: answerTo(question, responses) }))
     if (answers.some(({ answer }) => answer === undefined)) return { ask: this.#park(conversation, conversation.asked) }

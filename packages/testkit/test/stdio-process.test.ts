@@ -149,6 +149,27 @@ describe('framing on a real pipe', () => {
   })
 })
 
+test('a server loads what it needs to serve, and nothing to start processes, to listen or to speak HTTP', async () => {
+  const { stdout } = await run('lists-modules', request(1, 'ping'))
+  const loaded = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.replace('NativeModule ', ''))
+  expect(loaded).toContain('net')
+  for (const costly of [
+    'child_process',
+    'http',
+    'https',
+    'tls',
+    'crypto',
+    'dns',
+    'internal/deps/undici/undici',
+    'zlib',
+  ]) {
+    expect(loaded).not.toContain(costly)
+  }
+})
+
 function residentKb(pid: number | undefined): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1])

@@ -2,16 +2,21 @@
 export interface Clock {
   /** Milliseconds that only ever grow; the starting point means nothing. */
   now(): number
-  /** Runs `run` once after `delayMs`, unless the handle is disposed before. Never keeps a process alive by itself. */
-  after(delayMs: number, run: () => void): Disposable
+  /** Runs `run` once after `delayMs`, unless the handle is disposed before. */
+  after(delayMs: number, run: () => void, options?: AfterOptions): Disposable
+}
+
+export interface AfterOptions {
+  /** Whether a process with nothing else to do waits for it: for steps on which an answer depends, not for time limits. Default no. */
+  readonly holdsProcess?: boolean
 }
 
 /** The clock of the platform. */
 export const systemClock: Clock = {
   now: () => performance.now(),
-  after(delayMs, run) {
+  after(delayMs, run, options) {
     const timer: unknown = setTimeout(run, delayMs)
-    if (hasUnref(timer)) timer.unref()
+    if (options?.holdsProcess !== true && hasUnref(timer)) timer.unref()
     return { [Symbol.dispose]: () => clearTimeout(timer as number) }
   },
 }

@@ -66,8 +66,9 @@ function unanswered(call: Call, error: UnansweredError): Outcome {
 
 /** Waits, or rejects with the signal's reason. */
 function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  let timer: Disposable | undefined
   const waiting = new Promise<void>((resolve) => {
-    clock.after(delayMs, resolve)
+    timer = clock.after(delayMs, resolve, { holdsProcess: true })
   })
-  return abortable(waiting, signal)
+  return abortable(waiting, signal).finally(() => timer?.[Symbol.dispose]())
 }

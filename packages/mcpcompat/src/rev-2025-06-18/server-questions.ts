@@ -171,13 +171,14 @@ export class ServerQuestions {
 
   #joinSoon(conversation: Conversation): void {
     if (conversation.timer !== undefined) return
-    conversation.timer = this.#options.clock.after(this.#options.joinMs, () => {
+    const ask = (): void => {
       conversation.timer = undefined
       if (conversation.queued.length === 0) return
       const questions = conversation.queued
       conversation.queued = []
       this.#options.suspend(conversation.pending, this.#park(conversation, questions))
-    })
+    }
+    conversation.timer = this.#options.clock.after(this.#options.joinMs, ask, { holdsProcess: true })
   }
 
   #park(conversation: Conversation, questions: Question[]): Outcome {

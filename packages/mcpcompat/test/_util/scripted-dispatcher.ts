@@ -16,7 +16,7 @@ export interface ScriptedDispatcher extends Dispatcher {
   offered: ServerView | Promise<ServerView>
 }
 
-export const echo: Handler = (params) => text((params['arguments'] as { text?: string }).text ?? '')
+const echo: Handler = (params) => text((params['arguments'] as { text?: string }).text ?? '')
 
 /** A complete result with one block of text. */
 export function text(value: string): Outcome {

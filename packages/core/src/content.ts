@@ -74,6 +74,11 @@ export function textBlock(text: string): string {
   return `{"type":"text","text":${toText(text)}}`
 }
 
+/** The member `content` of a result that is one text, in one piece, since nearly all results are such. */
+export function textContent(text: string): string {
+  return `"content":[{"type":"text","text":${toText(text)}}]`
+}
+
 /** The JSON text of a list of content blocks. A `TypeError` for what is no content block. */
 export function encodeContent(blocks: readonly ContentBlock[]): string {
   return `[${blocks.map(encodeBlock).join(',')}]`

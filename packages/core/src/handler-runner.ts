@@ -128,7 +128,7 @@ export class HandlerRunner {
     if (returned instanceof AskReturn) return this.#ask(handler, returned, call, context, opened)
     try {
       const outcome = handler.encode(returned, args)
-      return outcome instanceof Promise ? outcome.catch((error: unknown) => failed(handler, error)) : outcome
+      return outcome instanceof Promise ? orFailed(handler, outcome) : outcome
     } catch (error) {
       return failed(handler, error)
     }
@@ -153,6 +153,10 @@ export class HandlerRunner {
       .then((requestState): Outcome => ({ kind: 'ask', ...toAsk(requests, requestState) }))
       .catch((error: unknown) => failed(handler, error))
   }
+}
+
+function orFailed<Args>(handler: Handler<Args>, outcome: Promise<Outcome>): Promise<Outcome> {
+  return outcome.catch((error: unknown) => failed(handler, error))
 }
 
 function failed<Args>(handler: Handler<Args>, error: unknown): Outcome {

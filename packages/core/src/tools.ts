@@ -15,7 +15,7 @@ import {
   toText,
 } from '@atenea/mcpcompat'
 import { planHeaders } from '@atenea/mcpcompat/transport'
-import { type ContentBlock, encodeContent, textBlock } from './content.ts'
+import { type ContentBlock, encodeContent, textContent } from './content.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { Handler, HandlerRunner } from './handler-runner.ts'
 import { missingCapabilities, missingCapabilityError } from './input.ts'
@@ -130,7 +130,7 @@ function toolHandler(tool: Tool, label: string, output: Validator | undefined, r
 
 /** A result that the model can read and act on (MC-TOOL-12, A-27). */
 function errorResult(text: string): Outcome {
-  return resultOf(`"content":[${textBlock(text)}],"isError":true`, ['content', 'isError'], true)
+  return resultOf(`${textContent(text)},"isError":true`, ['content', 'isError'], true)
 }
 
 const contentOnly: readonly string[] = ['content']
@@ -142,7 +142,7 @@ function resultOf(members: string, keys: readonly string[], isLine = false): Out
 
 /** What a tool without an `outputSchema` returned. */
 function encodeReturned(returned: unknown): Outcome {
-  if (typeof returned === 'string') return resultOf(`"content":[${textBlock(returned)}]`, contentOnly, true)
+  if (typeof returned === 'string') return resultOf(textContent(returned), contentOnly, true)
   if (returned === undefined) return resultOf('"content":[]', contentOnly)
   if (Array.isArray(returned))
     return resultOf(`"content":${encodeContent(returned as readonly ContentBlock[])}`, contentOnly)
@@ -188,7 +188,8 @@ function encodeResult({ content, isError, _meta }: ToolResult, structured: unkno
   else {
     const text = toText(structured as JsonValue)
     keys.push('structuredContent')
-    members = `"content":${content === undefined ? `[${textBlock(text)}]` : encodeContent(content)},"structuredContent":${text}`
+    const shown = content === undefined ? textContent(text) : `"content":${encodeContent(content)}`
+    members = `${shown},"structuredContent":${text}`
   }
   if (isError === true) {
     keys.push('isError')
@@ -229,7 +230,19 @@ export function callTool(
   } catch (error) {
     return tool.handler.fail(error)
   }
-  if (!(checked instanceof Promise)) return runChecked(tool, checked, runner, call, context)
+  return checked instanceof Promise
+    ? runLater(tool, checked, runner, call, context)
+    : runChecked(tool, checked, runner, call, context)
+}
+
+/** By itself, since closures cost every call of the function that holds them. */
+function runLater(
+  tool: RegisteredTool,
+  checked: Promise<unknown>,
+  runner: HandlerRunner,
+  call: Call,
+  context: CallContext,
+): Promise<Outcome> {
   return checked.then(
     (args) => runChecked(tool, args, runner, call, context),
     (error: unknown) => tool.handler.fail(error),

@@ -1,7 +1,7 @@
 import { type JsonObject, isJsonObject } from '@atenea/mcpcompat'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { DefinitionError } from '../definition-error.ts'
-import { explain, pathText } from './check.ts'
+import { type Check, explain, pathText } from './check.ts'
 import { createRawSchema } from './raw.ts'
 import type { AnySchema } from './schema-types.ts'
 
@@ -52,12 +52,14 @@ export function isStandard(schema: unknown): schema is StandardSchemaV1 {
 
 function rawValidator(schema: JsonObject, { where, root }: CreateValidatorOptions): Validator {
   const raw = createRawSchema(schema, where)
+  const verdict = (check: Check, value: unknown): unknown =>
+    check(value, undefined) ? value : new Invalid(explain(check, value, root))
+  const load = (value: unknown): unknown => raw.load().then((check) => verdict(check, value))
   return {
     json: schema,
     validate(value) {
       const { check } = raw
-      if (check !== undefined) return check(value, undefined) ? value : new Invalid(explain(check, value, root))
-      return raw.load().then((loaded) => (loaded(value, undefined) ? value : new Invalid(explain(loaded, value, root))))
+      return check === undefined ? load(value) : verdict(check, value)
     },
   }
 }

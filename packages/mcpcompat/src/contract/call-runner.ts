@@ -63,6 +63,13 @@ export class CallRunner {
       this.#settle(context, outcome, undefined)
       return
     }
+    this.#follow(context, outcome)
+  }
+
+  // What holds closures is a method of its own: a function whose parameters a closure takes pays for that on every call, even
+  // when it never comes so far.
+
+  #follow(context: ServedContext, outcome: Promise<Outcome>): void {
     this.#enter(context)
     this.#running++
     outcome.then(
@@ -108,10 +115,11 @@ export class CallRunner {
     } catch (reason) {
       this.#reportScope(reason)
     }
-    if (closing === undefined) {
-      this.#answer(context, outcome, error)
-      return
-    }
+    if (closing === undefined) this.#answer(context, outcome, error)
+    else this.#settleLater(context, outcome, error, closing)
+  }
+
+  #settleLater(context: ServedContext, outcome: Outcome | undefined, error: unknown, closing: Promise<void>): void {
     this.#running++
     if (!context.ended && this.#open.get(context.id) !== context) this.#enter(context)
     const answer = (): void => {

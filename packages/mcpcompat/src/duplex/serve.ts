@@ -144,7 +144,7 @@ class ConnectionServer implements DuplexState, PeerPort {
 
   #receive(batch: readonly Inbound[]): void {
     if (!hasCancel(batch)) {
-      for (const inbound of batch) this.#take(inbound)
+      for (let index = 0; index < batch.length; index++) this.#take(batch[index] as Inbound)
       return
     }
     const { cancels, others } = orderBatch(batch)

@@ -30,7 +30,13 @@ export default defineConfig({
         resolve: { alias: sourceAliases() },
         test: {
           name: 'sources',
-          include: ['packages/**/*.test.ts', 'apps/**/*.test.ts', 'bench/**/*.test.ts', 'test/*.test.ts'],
+          include: [
+            'packages/**/*.test.ts',
+            'apps/**/*.test.ts',
+            'bench/**/*.test.ts',
+            'examples/**/*.test.ts',
+            'test/*.test.ts',
+          ],
         },
       },
       {

@@ -25,7 +25,7 @@ const map = ['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patter
 /** A schema: an object, or `true` for anything and `false` for nothing. */
 export type Schema = JsonObject | boolean
 
-export function isSchema(value: JsonValue | undefined): value is Schema {
+function isSchema(value: JsonValue | undefined): value is Schema {
   return typeof value === 'boolean' || isJsonObject(value)
 }
 

@@ -4,7 +4,7 @@ import { connectDuplex, createCallerContext } from '@atenea/mcpcompat/transport'
 import { spawnServer } from '@atenea/transport-stdio'
 import { expect, test } from 'vitest'
 
-const args = [fileURLToPath(new URL('server.js', import.meta.url))]
+const args = [fileURLToPath(new URL('server.ts', import.meta.url))]
 const policy = createRevisionPolicy()
 
 test.each(['modern', 'legacy'] as const)('the example greets a client of the %s era', async (mode) => {

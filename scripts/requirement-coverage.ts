@@ -4,6 +4,7 @@ import {
   bridgeRuleIds,
   decisionIds,
   duplexProbeRowIds,
+  type FieldReport,
   fieldReports,
   httpProbeRowIds,
 } from '../packages/testkit/src/spec-ids.ts'
@@ -57,6 +58,11 @@ const isMust = (row: Requirement): boolean => row.level.startsWith('MUST')
 /** The rows of a part of the toolkit that bind it and that no test names. */
 export function missingMusts(owner: string, named: ReadonlySet<string>): Requirement[] {
   return mustsOf(owner).filter((row) => !named.has(row.id))
+}
+
+/** The field reports of a part of the toolkit that no test names. */
+export function missingReports(owner: string, named: ReadonlySet<string>): FieldReport[] {
+  return fieldReports.filter((report) => !named.has(report.id) && report.owners.some((name) => partOf(name) === owner))
 }
 
 /** The rows that bind a part of the toolkit, as client or as server. */

@@ -6,10 +6,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fieldReports } from '../packages/testkit/src/spec-ids.ts'
 import { requirements } from '../packages/testkit/src/requirements.ts'
-import { dueOwners, postponed } from './requirements-due.ts'
-import { coverageOf, missingMusts, mustsOf, partOf } from './requirement-coverage.ts'
+import { dueOwners, dueReportGroups, postponed } from './requirements-due.ts'
+import { coverageOf, missingMusts, missingReports, mustsOf, partOf } from './requirement-coverage.ts'
 import { runCommand } from './run-command.ts'
 import type { RecordedTest, TestRecord } from './test-record.ts'
 
@@ -42,25 +41,26 @@ async function report(owners: readonly string[]): Promise<void> {
     const missing = missingMusts(owner, named)
     if (missing.length > 0) console.log(`\n${owner}`)
     for (const row of missing) console.log(`  ${row.id.padEnd(13)} ${row.level.padEnd(7)} ${row.text}`)
-    const reports = fieldReports.filter((entry) => entry.owners.some((name) => partOf(name) === owner))
-    for (const entry of reports.filter((one) => !named.has(one.id)))
-      console.log(`  ${entry.id.padEnd(13)} report  ${entry.title}`)
+    for (const entry of missingReports(owner, named)) console.log(`  ${entry.id.padEnd(13)} report  ${entry.title}`)
   }
 }
 
 /** Each line is one fault; the run is good when there is none. */
 function faultsOf(tests: readonly RecordedTest[]): string[] {
   const { named, unknown } = coverageOf(tests)
-  const due = new Set(dueOwners.flatMap((owner) => missingMusts(owner, named)))
+  const rows = new Set(dueOwners.flatMap((owner) => missingMusts(owner, named)))
+  const reports = new Set(dueOwners.flatMap((owner) => missingReports(owner, named)))
+  const known = new Set(requirements.map((row) => row.id))
   return [
     ...unknown.map((id) => `no such id: ${id}`),
-    ...[...due]
-      .filter((row) => !postponed.has(row.id))
-      .map((row) => `no test that passed names ${row.id} (${row.level}): ${row.text}`),
+    ...[...rows]
+      .filter(({ id }) => !postponed.has(id))
+      .map(({ id, level, text }) => `no test that passed names ${id} (${level}): ${text}`),
+    ...[...reports]
+      .filter(({ id }) => dueReportGroups.includes(id.charAt(0)))
+      .map(({ id, title }) => `no test that passed names the field report ${id}: ${title}`),
     ...[...postponed.keys()].filter((id) => named.has(id)).map((id) => `${id} is postponed, yet a test names it`),
-    ...[...postponed.keys()]
-      .filter((id) => !requirements.some((row) => row.id === id))
-      .map((id) => `postponed, but no such requirement: ${id}`),
+    ...[...postponed.keys()].filter((id) => !known.has(id)).map((id) => `postponed, but no such requirement: ${id}`),
   ]
 }
 

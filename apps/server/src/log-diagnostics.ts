@@ -1,10 +1,11 @@
 import { describe, type Logger } from '@atenea/cli'
 import type { OnDiagnostic } from '@atenea/mcpcompat'
 
-/** Writes what the libraries report to the log, with causes where details are wanted. */
+/** Writes what the libraries report to the log: the message with what it was caused by, and stacks where details are wanted. */
 export function logDiagnostics(logger: Logger): OnDiagnostic {
   return ({ level, code, message, cause }) => {
-    logger.log(level, message, { code })
+    const reason = cause instanceof Error && !message.includes(cause.message) ? ` ${cause.message}` : ''
+    logger.log(level, `${message}${reason}`, { code })
     if (cause !== undefined && logger.isOn('debug')) logger.debug(`${code}: ${describe(cause)}`)
   }
 }

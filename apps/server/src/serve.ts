@@ -1,4 +1,4 @@
-import { type ExitCode, ExitError, exitCode, type Logger, type ProgramContext, UsageError } from '@atenea/cli'
+import { type ExitCode, ExitError, exitCode, type Logger, printErr, type ProgramContext, UsageError } from '@atenea/cli'
 import {
   createRevisionPolicy,
   type Dispatcher,
@@ -9,9 +9,9 @@ import {
 } from '@atenea/mcpcompat'
 import { type Connection, serveConnection } from '@atenea/mcpcompat/transport'
 import { listenSocket, openStdio, type SocketListener } from '@atenea/transport-stdio'
-import { tryItLines } from './try-it.ts'
 import { logDiagnostics } from './log-diagnostics.ts'
 import type { Settings } from './settings.ts'
+import { terminalHint, tryItText } from './try-it.ts'
 
 /**
  * Serves a dispatcher on all fronts of the settings until the client on stdin has left or a signal came. Then nothing new is
@@ -39,7 +39,8 @@ export async function serve(
 
   const listeners = await listen(settings, serveOne, onDiagnostic)
   for (const { path } of listeners) logger.info('listening', { socket: path })
-  if (listeners.length > 0 && !settings.stdio) for (const line of tryItLines(settings.sockets)) logger.info(line)
+  if (settings.logFormat === 'text' && logger.isOn('info'))
+    printErr(settings.stdio ? terminalHint() : tryItText(settings.sockets))
   try {
     if (settings.stdio) {
       logger.debug('serving stdin and stdout')
@@ -81,10 +82,14 @@ async function listen(
 
 /** The revisions that the settings allow. A `UsageError` for one that is not known. */
 function revisionPolicy({ protocol, legacyRevisions }: Pick<Settings, 'protocol' | 'legacyRevisions'>): RevisionPolicy {
+  if (protocol === 'modern' && legacyRevisions !== undefined) {
+    throw new UsageError('legacy revisions are named, but the protocol is modern only: leave one of the two out')
+  }
   try {
     return createRevisionPolicy({
       ...(protocol === 'legacy' && { modern: [] }),
-      ...(protocol === 'modern' ? { legacy: [] } : legacyRevisions !== undefined && { legacy: legacyRevisions }),
+      ...(protocol === 'modern' && { legacy: [] }),
+      ...(legacyRevisions !== undefined && { legacy: legacyRevisions }),
     })
   } catch (error) {
     if (RevisionError.is(error)) throw new UsageError(error.message, { cause: error })

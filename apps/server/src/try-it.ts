@@ -1,20 +1,25 @@
 import { relative } from 'node:path'
 
-/** What a person can type next to see a server on a socket at work, ready to be copied. */
-export function tryItLines(sockets: readonly string[]): readonly string[] {
-  const [socket] = sockets
-  if (socket === undefined) return []
-  const command = `${quoted(process.execPath)} ${quoted(shorter(process.argv[1] ?? 'atenea-server'))}`
-  const client = {
-    mcpServers: {
-      atenea: { command: process.execPath, args: [process.argv[1] ?? 'atenea-server', 'connect', socket] },
-    },
-  }
-  return [
-    `to see what is served: ${command} status ${quoted(socket)}`,
-    `to connect a client that starts commands: ${JSON.stringify(client)}`,
-    'to stop: press Ctrl-C',
-  ]
+/** What a person can type next to see a server on a socket at work, ready to be copied. Ends with a line feed. */
+export function tryItText([socket]: readonly string[]): string {
+  if (socket === undefined) return ''
+  const program = process.argv[1] ?? 'atenea-server'
+  const command = `${quoted(process.execPath)} ${quoted(shorter(program))}`
+  const client = { mcpServers: { atenea: { command: process.execPath, args: [program, 'connect', socket] } } }
+  return `
+Try it, in another terminal:
+  ${command} status ${quoted(socket)}
+Connect a client that starts commands, with this in its configuration:
+  ${JSON.stringify(client)}
+Press Ctrl-C to stop.
+
+`
+}
+
+/** For a person who started the server by hand and now waits: nothing will be printed until a client speaks. */
+export function terminalHint(): string {
+  if (!process.getBuiltinModule('node:tty').isatty(0)) return ''
+  return 'Waiting for an MCP client on stdin. To serve on a socket instead: atenea-server --socket default. To stop: Ctrl-D.\n'
 }
 
 /** A path relative to the working directory, if that is shorter. */

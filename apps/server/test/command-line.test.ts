@@ -76,6 +76,10 @@ describe('what is wrong with a command line is said in one line, on stderr, with
     [['--socket'], '--socket needs a value: --socket PATH'],
     [['--legacy-revisions', 'yesterday'], '"yesterday" is not a revision'],
     [['--legacy-revisions', modernRevision], `"${modernRevision}" is a modern revision`],
+    [
+      ['--protocol', 'modern', '--legacy-revisions', legacyRevision],
+      'legacy revisions are named, but the protocol is modern only',
+    ],
     [['statsu'], 'unknown command "statsu"; did you mean status?'],
     [['atenea.json'], 'unknown command "atenea.json"'],
     [['status', 'a', 'b'], 'status takes one socket path'],

@@ -88,6 +88,18 @@ describe('the end of input', () => {
     expect(server.messages.map(({ id }) => id).toSorted((a, b) => Number(a) - Number(b))).toEqual([...calls.keys()])
     expect(server.messages.filter(({ result }) => result === undefined)).toEqual([])
   })
+
+  test('D11: a large answer is written whole although the end of input came with its request', async () => {
+    const text = 'large '.repeat(1_000_000)
+    writeFileSync(join(folder, 'large.txt'), text)
+    const file = join(folder, 'large.json')
+    writeFileSync(file, JSON.stringify({ resources: [{ uri: 'large:///1', name: 'large', file: 'large.txt' }] }))
+    await using server = new ServerProcess(['--config', file])
+    const params = { uri: 'large:///1', _meta: modernMeta }
+    server.child.stdin?.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/read', params })}\n`)
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    expect(server.messages[0]?.result).toMatchObject({ contents: [{ text }] })
+  })
 })
 
 describe('signals', () => {

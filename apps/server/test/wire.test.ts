@@ -249,6 +249,13 @@ describe('hostile input', () => {
     expect(withoutId(server)).toEqual([{ jsonrpc: '2.0', error: { code: -32_700, message: expect.any(String) } }])
   })
 
+  test('D7: a client that frames its messages in another way is told so at once', async () => {
+    await using server = start()
+    server.send('Content-Length: 40\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"ping"}')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    expect(server.stderr).toContain('Content-Length')
+  })
+
   test('a line beyond the limit is skipped and refused, and the next one is served', async () => {
     await using server = start('--max-body-bytes', '2048')
     server.send(callLine('1', 'parse_facets', `{"text":"${'x'.repeat(5_000)}"}`))

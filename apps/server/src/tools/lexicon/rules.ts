@@ -1,8 +1,8 @@
+import { suggest } from '@atenea/cli'
 import { isObject, type UnknownObject } from '../json.ts'
 import { type JsonPath, quote } from '../json-path.ts'
 import { type Finding, finding } from './finding.ts'
 import { innerTypes, knownMembers, primaryTypes } from './members.ts'
-import { suggest } from '@atenea/cli'
 
 export interface RuleFindings {
   readonly errors: readonly Finding[]
@@ -22,11 +22,14 @@ export function ruleFindings(id: string, defs: UnknownObject): RuleFindings {
   return rules
 }
 
+const maxSuggestions = 20
+
 class Rules implements RuleFindings {
   readonly errors: Finding[] = []
   readonly warnings: Finding[] = []
   readonly #id: string
   readonly #defs: UnknownObject
+  #suggestions = 0
 
   constructor(id: string, defs: UnknownObject) {
     this.#id = id
@@ -94,7 +97,7 @@ class Rules implements RuleFindings {
     if (known === undefined) return
     for (const member of Object.keys(schema)) {
       if (known.includes(member)) continue
-      const meant = suggest(member, known)
+      const meant = this.#suggest(member, known)
       this.#warning(
         [...path, member],
         `type ${String(schema['type'])} has no member ${quote(member)}, so readers ignore it${meant === undefined ? '' : `; did you mean ${quote(meant)}?`}`,
@@ -201,7 +204,7 @@ class Rules implements RuleFindings {
     if (!isLocal && nsid !== this.#id) return
     const target = Object.hasOwn(this.#defs, name) ? this.#defs[name] : undefined
     if (target === undefined) {
-      const meant = suggest(name, Object.keys(this.#defs))
+      const meant = this.#suggest(name, Object.keys(this.#defs))
       this.#error(
         path,
         `there is no definition ${quote(name)} here${meant === undefined ? '' : `; did you mean #${meant}?`}`,
@@ -257,6 +260,12 @@ class Rules implements RuleFindings {
         this.#warning(at, 'an rpc permission needs either aud "*" or inheritAud true')
       }
     }
+  }
+
+  /** Looking for what was meant is the slowest part, and a reader looks at the first findings only. */
+  #suggest(written: string, candidates: readonly string[]): string | undefined {
+    this.#suggestions += 1
+    return this.#suggestions > maxSuggestions ? undefined : suggest(written, candidates)
   }
 
   #error(path: JsonPath, message: string): void {

@@ -301,10 +301,20 @@ describe('hostile documents', () => {
 
   test('a report is bounded, however many faults there are', () => {
     const properties = Object.fromEntries(
-      Array.from({ length: 5_000 }, (_, index) => [`p${index}`, { type: 'nope', maxLenght: 1 }]),
+      Array.from({ length: 3_000 }, (_, index) => [`p${index}`, { type: 'string', maxLength: -1, maxLenght: 1 }]),
     )
     const report = validateLexicon(record(properties))
     expect(report.errors).toHaveLength(maxFindings)
+    expect(report.warnings).toHaveLength(maxFindings)
+  })
+
+  test('a document that is no lexicon by its sheer size is refused before it costs much', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 100_000 }, (_, index) => [`p${index}`, { type: 'string' }]),
+    )
+    expect(errorsOf(record(properties))).toEqual([
+      ': more than 20000 values, which is no lexicon that anybody could read; split it',
+    ])
   })
 
   test('any JSON gets a report', () => {

@@ -15,10 +15,15 @@ export interface LexiconReport {
 export const maxFindings = 20
 
 const maxDepth = 64
+/** The largest lexicons in use have about 1,200 values. Far beyond that the work would be felt by other callers. */
+const maxValues = 20_000
 
 /** Checks a lexicon document against the specification (version 1). Never throws, whatever it is given. */
 export function validateLexicon(document: unknown): LexiconReport {
   if (!isObject(document)) return report([finding([], `a lexicon is a JSON object, but this is ${kindOf(document)}`)])
+  if (countValues(document, maxValues) > maxValues) {
+    return report([finding([], `more than ${maxValues} values, which is no lexicon that anybody could read; split it`)])
+  }
   if (isDeeperThan(maxDepth, document)) return report([finding([], `nested deeper than ${maxDepth} levels`)])
   const { id, defs } = document
   const errors = envelopeFindings(document)
@@ -50,6 +55,19 @@ function envelopeFindings(document: Readonly<Record<string, unknown>>): Finding[
 
 function report(errors: readonly Finding[], warnings: readonly Finding[] = []): LexiconReport {
   return { valid: errors.length === 0, errors: errors.slice(0, maxFindings), warnings: warnings.slice(0, maxFindings) }
+}
+
+/** Values in a JSON document, counted until there are more than `limit`. */
+function countValues(document: unknown, limit: number): number {
+  const waiting: unknown[] = [document]
+  let count = 0
+  while (waiting.length > 0 && count <= limit) {
+    const value = waiting.pop()
+    count += 1
+    if (typeof value === 'object' && value !== null)
+      waiting.push(...Object.values(value as Readonly<Record<string, unknown>>).slice(0, limit + 1))
+  }
+  return count
 }
 
 function isDeeperThan(levels: number, value: unknown): boolean {

@@ -212,6 +212,26 @@ describe('configuration files', () => {
     expect(server.stderr).toBe('')
   })
 
+  test('MC-DISC-10: resources are advertised only where the configuration names some; lists may be kept for a minute', async () => {
+    const file = configFile('{"resources":[{"uri":"a:b","name":"x","text":""}],"logLevel":"silent"}')
+    await using without = new ServerProcess(['--log-level', 'silent'])
+    const bare = (await without.ask(1, 'server/discover')).result
+    expect(Object.keys(bare?.['capabilities'] as object).toSorted()).toEqual(['completions', 'prompts', 'tools'])
+    expect((await without.ask(2, 'resources/list')).error?.code).toBe(-32_601)
+    await using server = new ServerProcess(['--config', file])
+    const full = (await server.ask(1, 'server/discover')).result
+    expect(Object.keys(full?.['capabilities'] as object).toSorted()).toEqual([
+      'completions',
+      'prompts',
+      'resources',
+      'tools',
+    ])
+    for (const [id, method] of ['server/discover', 'tools/list', 'prompts/list', 'resources/list'].entries()) {
+      expect((await server.ask(`m${id}`, method)).result, method).toMatchObject({ ttlMs: 60_000, cacheScope: 'public' })
+    }
+    expect((await server.ask('read', 'resources/read', { uri: 'a:b' })).result).toMatchObject({ ttlMs: 0 })
+  })
+
   test('flags win over the file', async () => {
     const file = configFile('{"protocol":"modern","enabledTools":["nothing"],"logLevel":"silent"}')
     await using server = new ServerProcess(['--config', file, '--protocol', 'legacy', '--allow-tool', 'parse_*'])

@@ -219,8 +219,6 @@ class Search {
     for (const defect of discovered.defects) {
       this.#report('discovery-defect', `The discovery result of the server departs from the schema: ${defect}.`)
     }
-    // A modern client writes no responses, so what a server asked for stays without an answer (MC-MSG-10).
-    line.forget()
     const { info, capabilities, instructions, hints } = discovered
     const client = createModernClient(line.port, {
       revision,

@@ -60,11 +60,6 @@ export class ProbeLine {
     this.#waiting.push([message, hints])
   }
 
-  /** Forgets what was kept. */
-  forget(): void {
-    this.#waiting = []
-  }
-
   /** Ends the connection, and resolves when that is done. */
   async close(): Promise<void> {
     await this.#connection[Symbol.asyncDispose]()

@@ -41,6 +41,9 @@ describe('hints as a cache reads them', () => {
   test.each<[JsonValue, number]>([
     [{ ttlMs: 0, cacheScope: 'public' }, 0],
     [{ ttlMs: -1, cacheScope: 'public' }, 1],
+    [{ ttlMs: 1.5, cacheScope: 'public' }, 1],
+    [{ ttlMs: '5', cacheScope: 'public' }, 1],
+    [{ ttlMs: 5, cacheScope: 'all' }, 1],
     [{}, 2],
     [[], 0],
   ])('of %j %d things are reported', (result, count) => {

@@ -433,6 +433,36 @@ describe('decisions 2.1, steps 16 to 27: requests with a claim', () => {
   })
 })
 
+describe('field reports', () => {
+  const initialize = { id: 7, ...handshake }
+  const list = { id: 7, method: 'tools/list' }
+
+  test('A14: a modern header over a body without _meta is an error, never a legacy request', () => {
+    expect(say(dual, { ...list, params: {} }, modern)).toBe('14 400 -32602 7')
+    expect(say(dual, { ...list, params: {} }, { ...modern, 'mcp-session-id': 's1' })).toBe('14 400 -32602 7')
+  })
+
+  test('A16: a handshake is served from its body, a later request with another revision is 400', () => {
+    expect(say(dual, initialize, { 'mcp-protocol-version': '2025-03-26' })).toBe('initialize')
+    expect(say(dual, list, { 'mcp-session-id': 's1', 'mcp-protocol-version': '2025-03-26' })).toBe('15 400 -32600 7')
+  })
+
+  test('A17: neither the handshake nor a request of a session needs the version header', () => {
+    expect(say(dual, initialize)).toBe('initialize')
+    expect(say(dual, list, { 'mcp-session-id': 's1' })).toBe('session')
+  })
+
+  test.each<[Record<string, string>, string]>([
+    [{ 'mcp-method': 'tools/call', 'mcp-name': 'b' }, 'another name'],
+    [{ 'mcp-name': 'a' }, 'no method'],
+    [{ 'mcp-method': 'Tools/Call', 'mcp-name': 'a' }, 'case of the value'],
+    [{ 'mcp-method': 'tools/call', 'mcp-name': 'a, a' }, 'a header sent twice'],
+  ])('B5: MC-ERR-05: headers %j are refused with 400 and -32020 under the id of the request (%s)', (headers) => {
+    const body = { id: 'r', method: 'tools/call', params: { _meta: meta, name: 'a' } }
+    expect(say(dual, body, { ...modern, ...headers })).toBe('21 400 -32020 r')
+  })
+})
+
 describe('whatever comes', () => {
   const headers = fc.dictionary(
     fc.constantFrom(

@@ -23,7 +23,10 @@ export function inputRequestFault(value: JsonValue | undefined): string | undefi
 const checks: ReadonlyMap<string, (params: JsonValue | undefined) => string | undefined> = new Map([
   [method.elicit, (params) => (isJsonObject(params) ? elicitationFault(params) : 'has no params object')],
   [method.createMessage, (params) => (isJsonObject(params) ? samplingFault(params) : 'has no params object')],
-  [method.listRoots, (params) => (params === undefined || isJsonObject(params) ? undefined : 'has params that are no object')],
+  [
+    method.listRoots,
+    (params) => (params === undefined || isJsonObject(params) ? undefined : 'has params that are no object'),
+  ],
 ])
 
 function elicitationFault(params: JsonObject): string | undefined {

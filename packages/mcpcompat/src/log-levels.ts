@@ -14,7 +14,7 @@ export const logLevels: readonly LogLevel[] = [
 
 /** Whether a value of the wire is one of the eight levels. Case counts. */
 export function isLogLevel(value: unknown): value is LogLevel {
-  return typeof value === 'string' && (logLevels as readonly string[]).includes(value)
+  return (logLevels as readonly unknown[]).includes(value)
 }
 
 /**

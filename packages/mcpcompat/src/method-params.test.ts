@@ -71,6 +71,10 @@ describe('A-27: params that do not fit', () => {
     ['completion/complete', { ref: { type: 'ref/tool', name: 'p' }, argument: { name: 'a', value: 'b' } }, /ref/],
     ['completion/complete', { ref: { type: 'ref/prompt', uri: 'p' }, argument: { name: 'a', value: 'b' } }, /ref/],
     ['completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a' } }, /argument/],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { value: 'b' } }, /argument/],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: 'a' }, /argument/],
+    ['completion/complete', { ref: { type: 'ref/tool', uri: 'p' }, argument: { name: 'a', value: 'b' } }, /ref/],
+    ['completion/complete', { ref: { type: 'ref/resource', name: 'p' }, argument: { name: 'a', value: 'b' } }, /ref/],
     [
       'completion/complete',
       { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: 'b' }, context: [] },

@@ -142,6 +142,29 @@ describe('decisions 1.3: what happens while the probe is open', () => {
   })
 })
 
+describe('field reports', () => {
+  test.each([-32602, -32600, -32000, -32601])('A1: %d is a legacy server', (code) => {
+    expect(judgeDuplexProbe(message(fail(code)), context).kind).toBe('legacy')
+  })
+
+  test('A5: an error with id null is the answer to the only open request', () => {
+    expect(judgeDuplexProbe(message(fail(-32600, undefined, null)), context).kind).toBe('legacy')
+  })
+
+  test('A10: a result that is no discovery is a legacy server', () => {
+    expect(judgeDuplexProbe(message(result({ content: [] })), context).kind).toBe('legacy')
+  })
+
+  test('A11: a discovery without resultType is modern', () => {
+    const answer = result({ supportedVersions: ['2026-07-28'], capabilities: {} })
+    expect(judgeDuplexProbe(message(answer), context).kind).toBe('modern')
+  })
+
+  test.each([-32004, -32003, -32001])('A13: the draft number %d is not recognised', (code) => {
+    expect(judgeDuplexProbe(message(fail(code, { supported: ['2026-07-28'] })), context).kind).toBe('legacy')
+  })
+})
+
 describe('A-06: an answer that came after the timeout', () => {
   const late = (text: string, handshake: 'pending' | 'refused' | 'complete'): object =>
     judgeLateAnswer(parseMessage(text, 'parsed'), handshake, context)

@@ -37,6 +37,7 @@ describe('decisions 1.2: the answer to the probe', () => {
 
   test('H01: a status below 200 is no answer', () => {
     expect(verdictOf(answer(0))).toBe('H01 error')
+    expect(judgeHttpProbe(answer(199), context)).toMatchObject({ row: 'H01', retryable: true })
   })
 
   test.each<[HttpProbeAnswer, string]>([
@@ -84,12 +85,22 @@ describe('decisions 1.2: the answer to the probe', () => {
   test('H04: a throttle may be retried, and says when', () => {
     const throttled = judgeHttpProbe(answer(429, '', { 'retry-after': '7' }), context)
     expect(throttled).toMatchObject({ kind: 'error', retryable: true, retryAfter: '7' })
-    expect(judgeHttpProbe(answer(413), context)).toMatchObject({ kind: 'error', retryable: false })
+    const retryable = [408, 413, 421, 425, 426, 429, 431].map((status) => judgeHttpProbe(answer(status), context))
+    expect(retryable.map((verdict) => verdict.kind === 'error' && verdict.retryable)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+      true,
+      false,
+    ])
   })
 
   test.each([500, 502, 503, 504, 599])('H05, A-01: %d is an error whatever the body says', (status) => {
     expect(verdictOf(answer(status, discovered(['2026-07-28'])))).toBe('H05 error')
     expect(verdictOf(answer(status, fail(-32022, { supported: ['2026-07-28'] })))).toBe('H05 error')
+    expect(judgeHttpProbe(answer(status), context)).toMatchObject({ retryable: true })
   })
 
   test.each<[number, string, string | undefined, string, string]>([
@@ -102,6 +113,7 @@ describe('decisions 1.2: the answer to the probe', () => {
     [301, '/mcp/', 'https://example.com/mcp', 'H07 error', 'a status that turns POST into GET'],
     [302, '/mcp/', 'https://example.com/mcp', 'H07 error', 'the same'],
     [303, '/mcp/', 'https://example.com/mcp', 'H07 error', 'the same'],
+    [300, '/mcp/', 'https://example.com/mcp', 'H07 error', 'a choice'],
     [304, '/mcp/', 'https://example.com/mcp', 'H07 error', 'no redirect'],
     [307, 'http://[', 'https://example.com/mcp', 'H07 error', 'no url'],
     [307, '/mcp/', undefined, 'H07 error', 'no origin to compare with'],
@@ -363,4 +375,57 @@ test('A14: whatever comes, it never throws, and an outage is never legacy', () =
     }),
     { numRuns: 500 },
   )
+})
+
+describe('field reports', () => {
+  test.each<[string, HttpProbeAnswer]>([
+    ['-32602 in a 400', answer(400, fail(-32602))],
+    ['-32600 in a 400', answer(400, fail(-32600))],
+    ['-32000 in a 200', answer(200, fail(-32000))],
+    ['plain text', answer(400, 'Unsupported protocol version', { 'content-type': 'text/plain' })],
+    ['an empty body', answer(400)],
+    ['a web page for 404', answer(404, '<html>not found</html>', html)],
+  ])('A1: %s is a legacy server', (_what, given) => {
+    expect(judgeHttpProbe(given, context).kind).toBe('legacy')
+  })
+
+  test('A4: 200 with -32601 is a legacy server, 404 with it a modern one when another method was asked for', () => {
+    expect(judgeHttpProbe(answer(200, fail(-32601)), context).kind).toBe('legacy')
+    expect(judgeHttpProbe(answer(404, fail(-32601)), { ...context, method: 'tools/list' }).kind).toBe('modern')
+  })
+
+  test('A5: an error with id null is an answer', () => {
+    const body = { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Missing ID field' } }
+    expect(judgeHttpProbe(answer(400, body), context)).toMatchObject({ kind: 'legacy', row: 'H25' })
+  })
+
+  test('A7: 401 and 403 never downgrade, whatever the body says', () => {
+    for (const status of [401, 403]) {
+      for (const body of [fail(-32601), undefined, '<html>']) {
+        expect(['auth', 'error']).toContain(
+          judgeHttpProbe(answer(status, body, { 'www-authenticate': 'Bearer' }), context).kind,
+        )
+      }
+    }
+  })
+
+  test('A10: a result without a marker is a legacy server, though it ran the request', () => {
+    expect(judgeHttpProbe(answer(200, result({ content: [] })), { ...context, method: 'tools/call' }).kind).toBe(
+      'legacy',
+    )
+  })
+
+  test('A11: a discovery without resultType is a modern server with a defect', () => {
+    expect(
+      judgeHttpProbe(answer(200, result({ supportedVersions: ['2026-07-28'], capabilities: {} })), context),
+    ).toMatchObject({
+      kind: 'modern',
+      discovered: { defects: expect.arrayContaining(['resultType is missing']) },
+    })
+  })
+
+  test.each([-32004, -32003, -32001])('A13: the draft number %d is not recognised', (code) => {
+    const data = { supported: ['2026-07-28'], requiredCapabilities: {} }
+    expect(judgeHttpProbe(answer(400, fail(code, data)), context)).toMatchObject({ kind: 'legacy', row: 'H25' })
+  })
 })

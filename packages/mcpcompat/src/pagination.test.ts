@@ -76,6 +76,6 @@ describe('F4: a walk over pages', () => {
   test('items are capped too', () => {
     const pages = createPageWalk({ maxItems: 10 })
     expect(pages.after({ nextCursor: 'a' }, 9)).toEqual({ kind: 'next', cursor: 'a' })
-    expect(pages.after({ nextCursor: 'b' }, 9)).toEqual({ kind: 'stopped', reason: 'too-many-items' })
+    expect(pages.after({ nextCursor: 'b' }, 1)).toEqual({ kind: 'stopped', reason: 'too-many-items' })
   })
 })

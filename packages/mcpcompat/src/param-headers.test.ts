@@ -185,6 +185,12 @@ describe('hostile schemas', () => {
     const planned = planHeaders({ properties: { a: schema } })
     if (planned.ok) throw new Error('it is valid')
     expect(planned.faults[0]).toContain('more than 256')
+    const few = (count: number): JsonObject => ({
+      properties: Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [`p${index}`, { type: 'string', 'x-mcp-header': `H${index}` }]),
+      ),
+    })
+    expect([planHeaders(few(256)).ok, planHeaders(few(257)).ok]).toEqual([true, false])
   })
 
   test('a schema ten times as wide takes about ten times as long', () => {

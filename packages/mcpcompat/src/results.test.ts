@@ -96,6 +96,10 @@ describe('the type of a result', () => {
   })
 })
 
+test.each(['toolResult', 'inputRequired', null, 'Complete'])('B2: the resultType %j is no success', (resultType) => {
+  expect(parseResult('tools/call', { resultType, content: [], requestState: 's' }).kind).toBe('invalid')
+})
+
 describe('an ask', () => {
   test.each(['tools/call', 'prompts/get', 'resources/read'])('MC-MRTR-02: may come from %s', (method) => {
     const result = { resultType: 'input_required', inputRequests: { a: form, b: roots }, requestState: 's', other: 1 }

@@ -68,6 +68,7 @@ export {
   invalidates,
   isStorable,
 } from './cache-hints.ts'
+export { annotationsFault } from './annotations.ts'
 export type { ErrorPath, FailedCall } from './bridge.ts'
 export {
   clientCapabilitiesForLegacy,
@@ -108,6 +109,7 @@ export type {
 } from './http-ladder.ts'
 export { createHttpLadder } from './http-ladder.ts'
 export { loopbackHosts } from './http-source.ts'
+export { iconFault } from './icons.ts'
 export { askingMethods, inputRequestFault, missingCapability, missingForInput } from './input-requests.ts'
 export { checkEnvelope, claimOf, metaKey, metaOf, stripEnvelopeMeta, stripReservedMeta } from './meta.ts'
 export type { ParsedMetaKey } from './meta-keys.ts'

@@ -3,6 +3,7 @@ import {
   createLogger,
   createRedactor,
   type ExitCode,
+  ExitError,
   exitCode,
   type LogFormat,
   type Logger,
@@ -17,6 +18,7 @@ import {
   suggest,
   UsageError,
 } from '@atenea/cli'
+import { TransportError } from '@atenea/mcpcompat'
 import { assemble } from './assemble.ts'
 import { type CommandLine, commandLineFlags, helpText } from './command-line.ts'
 import { readSettings, socketPath } from './config/read-settings.ts'
@@ -33,7 +35,7 @@ addEnvironmentSecrets(redactor, environment)
 let logger = loggerOf()
 
 function loggerOf(threshold: LogThreshold = defaults.logLevel, format: LogFormat = defaults.logFormat): Logger {
-  return createLogger({ name, threshold, format, redactor, colour: format === 'text' && mayUseColour(environment) })
+  return createLogger({ name, threshold, format, redactor, colour: () => mayUseColour(environment) })
 }
 
 async function main(context: ProgramContext): Promise<ExitCode> {
@@ -68,8 +70,15 @@ const actions: Readonly<Record<string, Action>> = {
     return await serve(assemble(settings, logger), settings, context, logger)
   },
   status: async (_commandLine, words, { shutdown }) => {
-    const { printStatus } = await import('./status.ts')
-    return await printStatus(onlySocket('status', words), shutdown)
+    const path = onlySocket('status', words)
+    const { serverStatus } = await import('./status.ts')
+    try {
+      printOut(await serverStatus(path, shutdown))
+      return exitCode.ok
+    } catch (error) {
+      if (TransportError.is(error)) throw new ExitError(exitCode.unreachable, error.message, { cause: error })
+      throw error
+    }
   },
   connect: async (_commandLine, words, { shutdown }) => {
     const { connectToServer } = await import('./connect.ts')

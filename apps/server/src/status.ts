@@ -1,4 +1,3 @@
-import { type ExitCode, ExitError, exitCode, printOut } from '@atenea/cli'
 import {
   createRevisionPolicy,
   isJsonObject,
@@ -20,8 +19,11 @@ const timeoutMs = 10_000
 /** Whatever can be spoken will do for these questions. */
 const policy = createRevisionPolicy({ legacy: revisionsOf('legacy') })
 
-/** Asks the server at a socket what it serves, as any client would, and prints it on stdout. */
-export async function printStatus(path: string, shutdown: AbortSignal): Promise<ExitCode> {
+/**
+ * Asks the server at a socket what it serves, as any client would, and gives that as text. Rejects with a `TransportError` when
+ * it cannot be asked.
+ */
+export async function serverStatus(path: string, shutdown: AbortSignal): Promise<string> {
   using linked = linkSignals([shutdown], { timeoutMs })
   const { signal } = linked
   try {
@@ -31,16 +33,11 @@ export async function printStatus(path: string, shutdown: AbortSignal): Promise<
       startsProcess: false,
       signal,
     })
-    printOut(await statusText(path, connection, signal))
-    return exitCode.ok
+    return await statusText(path, connection, signal)
   } catch (error) {
-    if (TransportError.is(error)) throw new ExitError(exitCode.unreachable, error.message, { cause: error })
-    if (error === signal.reason) {
-      throw new ExitError(exitCode.unreachable, `the server at ${path} did not answer within ${timeoutMs / 1000} s`, {
-        cause: error,
-      })
-    }
-    throw error
+    if (error !== signal.reason) throw error
+    const text = `the server at ${path} did not answer within ${timeoutMs / 1000} s`
+    throw new TransportError('timeout', text, { cause: error })
   }
 }
 

@@ -1,3 +1,4 @@
+import { isTerminal } from '@atenea/cli'
 import { relative } from 'node:path'
 
 /** What a person can type next to see a server on a socket at work, ready to be copied. Ends with a line feed. */
@@ -18,7 +19,7 @@ Press Ctrl-C to stop.
 
 /** For a person who started the server by hand and now waits: nothing will be printed until a client speaks. */
 export function terminalHint(): string {
-  if (!process.getBuiltinModule('node:tty').isatty(0)) return ''
+  if (!isTerminal(0)) return ''
   return 'Waiting for an MCP client on stdin. To serve on a socket instead: atenea-server --socket default. To stop: Ctrl-D.\n'
 }
 

@@ -73,7 +73,7 @@ describe('log lines', () => {
 
   test('colour is for the severity only', () => {
     const lines: string[] = []
-    logTo(lines, { colour: true }).error('x')
+    logTo(lines, { colour: () => true }).error('x')
     expect(lines[0]).toContain('\u001b[31merror\u001b[0m: x')
   })
 

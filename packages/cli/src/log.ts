@@ -28,8 +28,8 @@ export interface CreateLoggerOptions {
   readonly threshold: LogThreshold
   readonly format: LogFormat
   readonly redactor: Redactor
-  /** Whether the text format may use colours; see `mayUseColour`. */
-  readonly colour?: boolean
+  /** Whether the text format may use colours; asked once, at the first line. See `mayUseColour`. */
+  readonly colour?: () => boolean
   /** Takes one line with its line feed. stderr when absent. */
   readonly write?: (line: string) => void
   readonly now?: () => Date
@@ -39,8 +39,9 @@ const severities: readonly LogThreshold[] = logLevels
 const colours: Readonly<Record<LogSeverity, number>> = { error: 31, warning: 33, info: 36, debug: 90 }
 
 export function createLogger(options: CreateLoggerOptions): Logger {
-  const { name, threshold, format, redactor, colour = false, write = printErr, now = () => new Date() } = options
+  const { name, threshold, format, redactor, colour = () => false, write = printErr, now = () => new Date() } = options
   const limit = severities.indexOf(threshold)
+  let coloured: boolean | undefined
   const clean = (fields: LogFields): [string, string | number | boolean][] =>
     Object.entries(fields).flatMap(([key, value]) => {
       if (value === undefined) return []
@@ -56,7 +57,8 @@ export function createLogger(options: CreateLoggerOptions): Logger {
       write(`${JSON.stringify({ time, level: severity, name, message, ...Object.fromEntries(clean(fields)) })}\n`)
       return
     }
-    const label = colour ? `\u001b[${colours[severity]}m${severity}\u001b[0m` : severity
+    coloured ??= colour()
+    const label = coloured ? `\u001b[${colours[severity]}m${severity}\u001b[0m` : severity
     const details = clean(fields).map(
       ([key, value]) => ` ${key}=${typeof value === 'string' ? quoteIfNeeded(value) : value}`,
     )
@@ -75,7 +77,17 @@ export function createLogger(options: CreateLoggerOptions): Logger {
 /** Whether colours are welcome on stderr: it is a terminal, and `NO_COLOR` is not set (https://no-color.org). */
 export function mayUseColour(environment: Readonly<Record<string, string | undefined>>): boolean {
   if ((environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb') return false
-  return process.getBuiltinModule('node:tty').isatty(2)
+  return isTerminal(2)
+}
+
+/** Whether a file descriptor is a terminal. What cannot be one is told without loading the module for terminals, which is slow. */
+export function isTerminal(descriptor: number): boolean {
+  try {
+    if (!process.getBuiltinModule('node:fs').fstatSync(descriptor).isCharacterDevice()) return false
+  } catch {
+    return false // it is closed
+  }
+  return process.getBuiltinModule('node:tty').isatty(descriptor)
 }
 
 /**

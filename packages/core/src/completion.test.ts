@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { errorOf, resultOf } from '../test/_util/calls.ts'
 import type { Completer } from './completion.ts'
 import { type CreateCoreOptions, createCore } from './core.ts'
-import { ask } from './input.ts'
+import { ask, listRoots } from './input.ts'
 import { definePrompt } from './prompt.ts'
 import { defineResource, defineResourceTemplate } from './resource.ts'
 
@@ -126,7 +126,7 @@ describe('what a completer gives', () => {
     })
   })
 
-  test.each([undefined, 'text', [1], { values: 'x' }, ask({})])(
+  test.each([undefined, 'text', [1], { values: 'x' }, ask({ roots: listRoots() })])(
     'MC-CMP-04, MC-MRTR-02: %j is reported',
     async (value) => {
       const diagnostics: Diagnostic[] = []

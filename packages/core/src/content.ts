@@ -1,4 +1,5 @@
-import { type JsonObject, toText } from '@atenea/mcpcompat'
+import { type JsonObject, type JsonValue, toText } from '@atenea/mcpcompat'
+import { annotationsFault } from '@atenea/mcpcompat/transport'
 import { encodeBase64, isBase64 } from './base64.ts'
 
 /** Hints for whoever shows or sends on a part of a result (MC-RES-13). */
@@ -87,6 +88,10 @@ export function encodeContent(blocks: readonly ContentBlock[]): string {
 /** The JSON text of one content block. A `TypeError` when it is none. */
 export function encodeBlock(block: ContentBlock): string {
   if (typeof block !== 'object' || block === null) throw new TypeError('a content block is not an object')
+  if (block.annotations !== undefined) {
+    const fault = annotationsFault({ ...block.annotations } as JsonValue)
+    if (fault !== undefined) throw new TypeError(`the annotations of a content block ${fault}`)
+  }
   switch (block.type) {
     case 'text':
       if (typeof block.text !== 'string') throw new TypeError('a text block has no text')

@@ -10,6 +10,7 @@ import type {
 } from '@atenea/mcpcompat'
 import { type Input, type InputRequest, createInput, supportsInput } from './input.ts'
 import { LogSender, ProgressReporter } from './progress.ts'
+import type { OpenedState } from './request-state.ts'
 import { type Session, sessionOf } from './session.ts'
 
 /** What a handler gets beside its arguments. Valid until the handler has returned; every member may be taken out of it. */
@@ -57,18 +58,18 @@ const ignored = (): void => undefined
 export class LazyHandlerContext implements HandlerContext {
   readonly #call: CallContext
   readonly #environment: HandlerEnvironment
-  readonly #state: JsonValue | undefined
+  readonly #opened: OpenedState | undefined
   readonly #signal: AbortSignal | undefined
   #done = false
   #input: Input | undefined
   #progress: HandlerContext['progress'] | undefined
   #log: HandlerContext['log'] | undefined
 
-  /** `state` is what an earlier round left, already verified; `signal` replaces that of the call. */
-  constructor(call: CallContext, environment: HandlerEnvironment, state?: JsonValue, signal?: AbortSignal) {
+  /** `opened` is what an earlier round left, already verified; `signal` replaces that of the call. */
+  constructor(call: CallContext, environment: HandlerEnvironment, opened?: OpenedState, signal?: AbortSignal) {
     this.#call = call
     this.#environment = environment
-    this.#state = state
+    this.#opened = opened
     this.#signal = signal
   }
 
@@ -97,7 +98,7 @@ export class LazyHandlerContext implements HandlerContext {
   }
 
   get input(): Input {
-    this.#input ??= createInput(this.#call.resume?.inputResponses, this.#state)
+    this.#input ??= createInput(this.#call.resume?.inputResponses, this.#opened)
     return this.#input
   }
 

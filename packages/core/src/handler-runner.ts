@@ -60,7 +60,7 @@ export class HandlerRunner {
   ): Outcome | Promise<Outcome> {
     if (handler.timeoutMs !== undefined)
       return this.#roundInTime(handler, args, call, context, opened, handler.timeoutMs)
-    const own = new LazyHandlerContext(context, this.#environment, opened?.state)
+    const own = new LazyHandlerContext(context, this.#environment, opened)
     let returned: unknown
     try {
       returned = handler.invoke(args, own)
@@ -102,7 +102,7 @@ export class HandlerRunner {
     timeoutMs: number,
   ): Promise<Outcome> {
     using linked = linkSignals([context.signal], { timeoutMs })
-    const own = new LazyHandlerContext(context, this.#environment, opened?.state, linked.signal)
+    const own = new LazyHandlerContext(context, this.#environment, opened, linked.signal)
     let returned: unknown
     try {
       returned = await untilAborted(async () => handler.invoke(args, own), linked.signal)

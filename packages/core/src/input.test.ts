@@ -82,6 +82,14 @@ describe('asking', () => {
     }
   })
 
+  test('E13: a key that every object has is missing when it was not sent', async () => {
+    const tool = defineTool({
+      name: 'odd',
+      handler: (_args, { input }) => (input.get('toString', who) === undefined ? ask({ toString: who }) : 'done'),
+    })
+    expect(await again(coreOf(tool).core, 'odd', {})).toMatchObject({ kind: 'ask' })
+  })
+
   test('MC-MRTR-22: keys that nobody asked for are ignored', async () => {
     const outcome = await again(coreOf(greet).core, 'greet', {
       user_name: accept({ name: 'Ada' }),
@@ -382,6 +390,19 @@ describe('state', () => {
       resume(second.requestState, { step2: accept({ color: 'blue' }) }),
     )
     expect(textOf(third)).toBe('Ada likes blue')
+  })
+
+  test('counts its rounds', async () => {
+    const tool = defineTool({
+      name: 'count',
+      handler: (_args, { input }) => (input.round === 3 ? 'enough' : ask({}, { state: input.round })),
+    })
+    const { core } = coreOf(tool)
+    let state: string | undefined
+    for (let round = 0; round < 3; round++) {
+      state = (await askOf(core, 'tools/call', { name: 'count' }, resume(state))).requestState
+    }
+    expect(textOf(await resultOf(core, 'tools/call', { name: 'count' }, resume(state)))).toBe('enough')
   })
 
   test('MC-MRTR-12: the same state may come again, with other answers', async () => {

@@ -12,6 +12,7 @@ import {
 } from '@atenea/mcpcompat'
 import { inputRequestFault, missingCapability, missingForInput } from '@atenea/mcpcompat/transport'
 import { DefinitionError } from './definition-error.ts'
+import type { OpenedState } from './request-state.ts'
 import { createFormSchema } from './schema/form.ts'
 import type { AnySchema, SchemaOutput } from './schema/schema-types.ts'
 
@@ -151,6 +152,8 @@ export function supportsInput(client: Peer, { call }: InputRequest<unknown>): bo
 export interface Input {
   /** What `ask` was given as `state`, verified; `undefined` in the first round, and when the client brought none. */
   readonly state: JsonValue | undefined
+  /** How many rounds with state this call has gone through; 0 when the client brought none. For handlers that give up at some point. */
+  readonly round: number
   /**
    * The answer to a request under the key that it was asked by; `undefined` when there is none yet, or none that can be used.
    * Ask again then: a client may bring some answers, all, or none (MC-MRTR-12).
@@ -158,13 +161,14 @@ export interface Input {
   get<Answer>(key: string, asked: InputRequest<Answer>): Answer | undefined
 }
 
-const noInput: Input = { state: undefined, get: () => undefined }
+const noInput: Input = { state: undefined, round: 0, get: () => undefined }
 
 /** Reads answers. A value that is no object is a fault of the request (MC-MRTR-21); keys that nobody asks for are ignored (MC-MRTR-22). */
-export function createInput(responses: JsonObject | undefined, state: JsonValue | undefined): Input {
-  if (responses === undefined) return state === undefined ? noInput : { ...noInput, state }
+export function createInput(responses: JsonObject | undefined, opened: OpenedState | undefined): Input {
+  if (responses === undefined) return noInput
   return {
-    state,
+    state: opened?.state,
+    round: opened?.round ?? 0,
     get(key, asked) {
       const response = Object.hasOwn(responses, key) ? responses[key] : undefined
       if (response === undefined) return undefined

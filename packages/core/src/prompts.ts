@@ -15,13 +15,13 @@ import {
 import { checkParams } from '@atenea/mcpcompat/transport'
 import type { Completer } from './completion.ts'
 import { encodeBlock, textBlock } from './content.ts'
+import { checkDefinition } from './definition-checks.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { Handler, HandlerRunner } from './handler-runner.ts'
 import type { Prompt, PromptArgument, PromptMessage, PromptResult } from './prompt.ts'
 import type { Finder, Registered } from './registry.ts'
 import { requestFailure } from './request-failure.ts'
 import { Invalid, createValidator, isStandard } from './schema/validator.ts'
-import { checkTimeout } from './tools.ts'
 
 /** A prompt that is ready to be listed and asked for. */
 export interface RegisteredPrompt extends Registered {
@@ -42,7 +42,7 @@ export function registerPrompt(prompt: Prompt, report: OnDiagnostic): Registered
   const { name, title, description, icons, _meta } = prompt
   if (typeof name !== 'string' || name === '') throw new DefinitionError('a prompt has no name')
   const where = `prompt ${JSON.stringify(name)}`
-  checkTimeout(prompt.timeoutMs, where)
+  checkDefinition(prompt, where)
   const { list, check } = planArguments(prompt, where)
   const completers = new Map<string, Completer | undefined>(list.map((argument) => [argument.name, undefined]))
   for (const [argument, completer] of Object.entries(prompt.complete ?? {})) {

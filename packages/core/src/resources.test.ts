@@ -190,6 +190,7 @@ test.each<[resource: object, message: string]>([
   [{ uri: 'no-scheme', name: 'n' }, 'resource "no-scheme": uri is no absolute URI'],
   [{ name: 'n' }, 'uri is no absolute URI'],
   [{ uri: 'x:1' }, 'resource "x:1" has no name'],
+  [{ uri: 'x:1', name: 'n', annotations: { audience: ['all'] } }, 'resource "x:1": annotations has an audience'],
   [{ uri: 'x:1', name: 'n', timeoutMs: Number.NaN }, 'resource "x:1": timeoutMs'],
 ])('registration refuses the resource %j', (resource, message) => {
   const register = () => coreOf({ read: () => '', ...resource } as unknown as Resource)

@@ -14,13 +14,13 @@ import {
 import { checkParams } from '@atenea/mcpcompat/transport'
 import type { Completer } from './completion.ts'
 import { type ResourceContents, encodeResourceContents } from './content.ts'
+import { checkAnnotations, checkDefinition } from './definition-checks.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { Handler, HandlerRunner } from './handler-runner.ts'
 import { checkHints } from './hints.ts'
 import type { Registered } from './registry.ts'
 import { requestFailure } from './request-failure.ts'
 import type { ContentsEntry, ReadResult, Resource, ResourceTemplate } from './resource.ts'
-import { checkTimeout } from './tools.ts'
 import { type TemplateVariables, type UriTemplate, parseUriTemplate } from './uri-template.ts'
 
 /** Longest URI that is looked up, in UTF-16 code units. */
@@ -93,7 +93,8 @@ function readHandler(
   label: string,
   report: OnDiagnostic,
 ): Handler<ReadArguments> {
-  checkTimeout(resource.timeoutMs, label)
+  checkDefinition(resource, label)
+  checkAnnotations(resource.annotations, label)
   checkHints(resource.hints, `${label}: hints`)
   return {
     label,

@@ -101,6 +101,7 @@ describe('what a handler returns', () => {
     [['text'], 'a content block is not an object'],
     [[{ type: 'video' }], 'none of the types'],
     [[{ type: 'text' }], 'has no text'],
+    [[{ type: 'text', text: 'x', annotations: { priority: 2 } }], 'a priority outside 0..1'],
     [[{ type: 'image', data: 'not base64!', mimeType: 'image/png' }], 'neither bytes nor base64'],
     [[{ type: 'image', data: 'AQID' }], 'no mimeType'],
     [[{ type: 'resource', resource: { text: 'x' } }], 'no uri'],
@@ -374,6 +375,23 @@ describe('client capabilities that a tool requires', () => {
   })
 })
 
+describe('a call that was cancelled', () => {
+  test('rejects with the reason, whatever its handler throws, and is no failure', async () => {
+    const controller = new AbortController()
+    const { core, diagnostics } = coreOf({
+      name: 'stops',
+      async handler(_args, { signal }) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        throw new Error('my own way of stopping')
+      },
+    })
+    const pending = outcomeOf(core, 'tools/call', { name: 'stops' }, { signal: controller.signal })
+    controller.abort('left')
+    await expect(pending).rejects.toBe('left')
+    expect(diagnostics).toEqual([])
+  })
+})
+
 describe('deadlines', () => {
   const tool = (handler: (args: unknown, context: HandlerContext) => unknown): Tool => ({
     name: 'slow',
@@ -450,6 +468,7 @@ describe('registration', () => {
       'tool "t": inputSchema: zod cannot turn the schema into JSON Schema',
     ],
     [{ name: 't', timeoutMs: 0, handler }, 'tool "t": timeoutMs must be a number above 0'],
+    [{ name: 't', icons: [{ src: 'javascript:alert(1)' }], handler }, 'tool "t": an icon'],
     [
       { name: 't', inputSchema: { '~standard': { version: 1, vendor: 'old', validate: handler } }, handler },
       'tool "t": inputSchema: this version of old cannot turn its schemas into JSON Schema by itself; give the JSON Schema as inputJsonSchema',

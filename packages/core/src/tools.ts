@@ -16,6 +16,7 @@ import {
 } from '@atenea/mcpcompat'
 import { planHeaders } from '@atenea/mcpcompat/transport'
 import { type ContentBlock, encodeContent, textContent } from './content.ts'
+import { checkDefinition } from './definition-checks.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { Handler, HandlerRunner } from './handler-runner.ts'
 import { missingCapabilities, missingCapabilityError } from './input.ts'
@@ -49,7 +50,7 @@ export function registerTool(tool: Tool, report: OnDiagnostic): RegisteredTool {
       message: `The name of ${where} should have 1 to 128 characters of A-Z a-z 0-9 _ - . (MC-TOOL-09); some clients refuse it.`,
     })
   }
-  checkTimeout(tool.timeoutMs, where)
+  checkDefinition(tool, where)
   const input = createValidator(tool.inputSchema ?? anyObject, {
     where: `${where}: inputSchema`,
     root: 'arguments',
@@ -71,13 +72,6 @@ export function registerTool(tool: Tool, report: OnDiagnostic): RegisteredTool {
     requires: tool.requires,
     checkArguments: input.validate,
     handler: toolHandler(tool, where, output, report),
-  }
-}
-
-/** A limit that is no positive number of milliseconds would act in surprising ways. */
-export function checkTimeout(timeoutMs: number | undefined, where: string): void {
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new DefinitionError(`${where}: timeoutMs must be a number above 0, not ${timeoutMs}`)
   }
 }
 

@@ -12,6 +12,7 @@ import {
   definePrompt,
   defineTool,
   elicitForm,
+  elicitUrl,
   listRoots,
 } from '../src/index.ts'
 import { type Wire, modernMeta, openWire } from './_util/wire.ts'
@@ -328,9 +329,41 @@ describe('the modern revision', () => {
     }
   })
 
+  test('MC-EXT-02, MC-DEP-03: extensions that a client declares change nothing, and tasks are none of ours', async () => {
+    await using wire = openWire(createCore(liveOptions()))
+    const extended = modernMeta({ extensions: { 'io.modelcontextprotocol/tasks': {}, 'com.example/x': { a: 1 } } })
+    const call = { name: 'echo', arguments: { text: 'x' }, task: { ttl: 1000 } }
+    expect(resultIn(await wire.modern('tools/call', call, extended))).toMatchObject({
+      resultType: 'complete',
+      content: [{ text: 'x' }],
+    })
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel', 'tasks/list', 'tasks/result']) {
+      expect(errorIn(await wire.modern(method, {}, extended))).toMatchObject({ code: -32_601 })
+    }
+    expect(resultIn(await wire.modern('server/discover', {}, extended)).capabilities).not.toHaveProperty('extensions')
+  })
+
+  test('MC-ROOT-04, MC-ELIC-17: notifications of earlier revisions do nothing, and are not sent', async () => {
+    await using wire = openWire(createCore(liveOptions()))
+    wire.send({ method: 'notifications/roots/list_changed', params: { _meta: modernMeta() } })
+    wire.send({ method: 'notifications/elicitation/complete', params: { elicitationId: '1', _meta: modernMeta() } })
+    await wire.modern('tools/list')
+    expect(wire.heard).toHaveLength(1)
+    const link = elicitUrl({ message: 'Sign in', url: 'https://example.com/' })
+    const sign = defineTool({
+      name: 'sign',
+      handler: (_args, { input }) => input.get('link', link)?.action ?? ask({ link }),
+    })
+    await using other = openWire(createCore({ info, tools: [sign] }))
+    const meta = modernMeta({ elicitation: { url: {} } })
+    const asked = await other.modern('tools/call', { name: 'sign' }, meta)
+    expect(JSON.stringify(asked)).not.toContain('elicitationId')
+    await other.modern('tools/call', { name: 'sign', inputResponses: { link: { action: 'accept' } } }, meta)
+    expect(other.heard).toHaveLength(2)
+  })
+
   test('E4, E5, MC-ERR-12: what is no request of ours runs nothing', async () => {
     await using wire = openWire(createCore(liveOptions()))
-    expect(errorIn(await wire.modern('tasks/list'))).toMatchObject({ code: -32_601 })
     expect(errorIn(await wire.modern('ping'))).toMatchObject({ code: -32_601 })
     expect(errorIn(await wire.modern('tools/call', { name: 'nope' }))).toEqual({
       code: -32_602,

@@ -15,6 +15,7 @@ import {
   connectDuplex,
   createCallerContext,
   createMemoryPair,
+  metaKey,
   serveConnection,
 } from '@atenea/mcpcompat/transport'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -56,7 +57,8 @@ const messageTypes: Readonly<Record<string, string>> = {
 /** What the specification objects to in messages of a server. */
 class Inspector {
   readonly faults: string[] = []
-  readonly seen = new Set<string>()
+  /** Requests of the client. */
+  readonly sent: { readonly method: string; readonly params: JsonObject }[] = []
   readonly #methods = new Map<unknown, string>()
   readonly #revision: string
 
@@ -65,7 +67,9 @@ class Inspector {
   }
 
   asked(message: RpcMessage): void {
-    if (message.kind === 'request') this.#methods.set(message.id, message.method)
+    if (message.kind !== 'request') return
+    this.sent.push({ method: message.method, params: toValue(message.params ?? {}) as JsonObject })
+    this.#methods.set(message.id, message.method)
   }
 
   answered(message: RpcMessage): void {
@@ -90,7 +94,6 @@ class Inspector {
   }
 
   #check(type: string, value: unknown): void {
-    this.seen.add(type)
     this.faults.push(...specFaults(this.#revision, type, value).map((fault) => `${type} ${fault}`))
   }
 }
@@ -447,6 +450,17 @@ describe('what the modern era asks for by itself', () => {
       code: -32_021,
       data: { requiredCapabilities: { sampling: {} } },
     })
+  })
+
+  test('MC-DISC-03, MC-ELIC-01, MC-SAMP-01, MC-REQ-02: the client asks discovery for nothing else, and declares itself each time', async () => {
+    const client = await connect('modern')
+    await resultOf(client, 'tools/list')
+    await resultOf(client, 'tools/call', { name: 'test_simple_text' })
+    const sent = open.at(-1)?.inspector.sent ?? []
+    expect(sent.map(({ method }) => method)).toEqual(['server/discover', 'tools/list', 'tools/call'])
+    expect(Object.keys(sent[0]?.params ?? {})).toEqual(['_meta'])
+    const declared = sent.map(({ params }) => (params._meta as JsonObject)[metaKey.clientCapabilities])
+    expect(declared).toEqual([everything, everything, everything])
   })
 
   test('MC-LOG-02: whoever asked for no logs gets none', async () => {

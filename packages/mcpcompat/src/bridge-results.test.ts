@@ -134,6 +134,7 @@ describe('BR-104, LG-TOOL-02: a tool for a legacy client', () => {
       { enum: [{ $ref: '#/a' }], default: { $ref: '#/a' } },
       'data',
     ],
+    [{ default: { a: { $ref: '#/a' } } }, { default: { a: { $ref: '#/a' } } }, 'data deeper down'],
     [
       { properties: { $ref: { type: 'string' } } },
       { properties: { $ref: { type: 'string' } } },

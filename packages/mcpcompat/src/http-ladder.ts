@@ -8,7 +8,7 @@ import { rpcCode } from './jsonrpc/errors.ts'
 import type { RpcErrorObject, RpcId, RpcMessage, RpcNotification, RpcReject, RpcRequest } from './jsonrpc/message.ts'
 import { type AnswerForms, acceptedForms, isJsonType } from './media-types.ts'
 import { memberOf } from './member.ts'
-import { checkClaim, checkEnvelope, claimOf, metaOf, missingKeys, unsupportedVersion } from './meta.ts'
+import { checkClaim, checkEnvelope, claimOf, malformedClaim, metaOf, missingKeys, unsupportedVersion } from './meta.ts'
 import { paramHeaderFault } from './param-headers.ts'
 import { eraOf, type RevisionOffer } from './revisions.ts'
 
@@ -180,7 +180,7 @@ class Ladder implements HttpLadder {
     if (message.method === handshakeMethod && !claimsModern(claim)) return this.#handshake(message, version)
     if (claim === undefined) return this.#withoutClaim(head, message, version, sessions)
     // step 16
-    if (typeof claim !== 'string') return refuse(16, 400, checkClaim(meta, this.#offer) ?? missingKeys(meta), id)
+    if (typeof claim !== 'string') return refuse(16, 400, malformedClaim, id)
     // step 17: ahead of the version itself, as the official suite has it
     if (version !== undefined && version !== claim) {
       return refuse(

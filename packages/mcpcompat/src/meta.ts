@@ -85,7 +85,7 @@ export function checkClaim(meta: JsonValue | undefined, offer: RevisionOffer): R
   const version = claimOf(meta)
   if (version === undefined) return missingKeys(meta)
   // step 16
-  if (typeof version !== 'string') return malformed(metaKey.protocolVersion, 'a string')
+  if (typeof version !== 'string') return malformedClaim
   // step 18
   return offer.modern.includes(version) ? undefined : unsupportedVersion(version, offer)
 }
@@ -115,6 +115,9 @@ export function unsupportedVersion(requested: string, offer: RevisionOffer): Rpc
     data: { supported: [...offer.modern, ...legacy], requested },
   }
 }
+
+/** The answer to a claim that is no string (step 16). */
+export const malformedClaim: RpcErrorObject = malformed(metaKey.protocolVersion, 'a string')
 
 function malformed(key: string, expected: string): RpcErrorObject {
   return { code: rpcCode.invalidParams, message: `params._meta ${quote(key)} must be ${expected}` }

@@ -174,6 +174,7 @@ describe('decisions 1.2: the answer to the probe', () => {
   test('MH-ERA-02, MH-ERA-03: the error is kept for the report', () => {
     expect(judgeHttpProbe(answer(400, fail(-32020, { a: 1 })), context)).toMatchObject({
       row: 'H13',
+      retryable: false,
       cause: { code: -32020, message: 'm', data: { a: 1 } },
     })
   })

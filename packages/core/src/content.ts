@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, toText } from '@atenea/mcpcompat'
+import { type JsonObject, toText } from '@atenea/mcpcompat'
 import { annotationsFault } from '@atenea/mcpcompat/transport'
 import { encodeBase64, isBase64 } from './base64.ts'
 
@@ -89,7 +89,7 @@ export function encodeContent(blocks: readonly ContentBlock[]): string {
 export function encodeBlock(block: ContentBlock): string {
   if (typeof block !== 'object' || block === null) throw new TypeError('a content block is not an object')
   if (block.annotations !== undefined) {
-    const fault = annotationsFault({ ...block.annotations } as JsonValue)
+    const fault = annotationsFault({ ...block.annotations })
     if (fault !== undefined) throw new TypeError(`the annotations of a content block ${fault}`)
   }
   switch (block.type) {

@@ -110,6 +110,13 @@ describe('the full validator', () => {
     expect(await reason(one, { a: 'x' })).toBeUndefined()
     expect(await reason(two, { a: 'x' })).toBe('arguments.a must be number')
     expect(await reason(one, { a: 'x' })).toBeUndefined()
+    const named = {
+      $id: 'https://example.com/v',
+      properties: { a: { $ref: '#/$defs/b' } },
+      $defs: { b: { type: 'null' } },
+    }
+    expect(await reason(named, { a: 'x' })).toBe('arguments.a must be null')
+    expect(await reason(named, { a: null })).toBeUndefined()
   })
 
   test('E13: a property named __proto__ is checked or refused, never passed over', async () => {

@@ -8,7 +8,8 @@ import { ExitError, type ExitCode, exitCode } from '@atenea/cli'
 export async function connectToServer(path: string, shutdown: AbortSignal): Promise<ExitCode> {
   const socket = await dial(path)
   const ended = new Promise<void>((resolve, reject) => {
-    socket.once('error', reject)
+    // It may fail more than once; the first failure counts.
+    socket.on('error', reject)
     socket.once('end', resolve)
     socket.once('close', () => resolve())
   })

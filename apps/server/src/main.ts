@@ -69,8 +69,8 @@ const actions: Readonly<Record<string, Action>> = {
     logger = loggerOf(settings.logLevel, settings.logFormat)
     return await serve(assemble(settings, logger), settings, context, logger)
   },
-  status: async (_commandLine, words, { shutdown }) => {
-    const path = onlySocket('status', words)
+  status: async (commandLine, words, { shutdown }) => {
+    const path = onlySocket('status', commandLine, words)
     const { serverStatus } = await import('./status.ts')
     try {
       printOut(await serverStatus(path, shutdown))
@@ -80,14 +80,16 @@ const actions: Readonly<Record<string, Action>> = {
       throw error
     }
   },
-  connect: async (_commandLine, words, { shutdown }) => {
+  connect: async (commandLine, words, { shutdown }) => {
+    const path = onlySocket('connect', commandLine, words)
     const { connectToServer } = await import('./connect.ts')
-    return await connectToServer(onlySocket('connect', words), shutdown)
+    return await connectToServer(path, shutdown)
   },
 }
 
-function onlySocket(command: string, words: readonly string[]): string {
-  const [path = 'default', ...more] = words
+/** The socket that a command is about, named by a word or by the flag. */
+function onlySocket(command: string, { values }: CommandLine, words: readonly string[]): string {
+  const [path = 'default', ...more] = [...words, ...(values.socket ?? [])]
   if (more.length > 0) throw new UsageError(`${command} takes one socket path`)
   return socketPath(path, environment)
 }

@@ -83,6 +83,7 @@ describe('what is wrong with a command line is said in one line, on stderr, with
     [['statsu'], 'unknown command "statsu"; did you mean status?'],
     [['atenea.json'], 'unknown command "atenea.json"'],
     [['status', 'a', 'b'], 'status takes one socket path'],
+    [['connect', 'a', '--socket', 'b'], 'connect takes one socket path'],
   ])('%j', (args, message) => {
     const { status, stdout, stderr } = run(args)
     expect(status).toBe(2)
@@ -282,7 +283,7 @@ describe('status', () => {
       const socket = join(folder, `${protocol}.sock`)
       await using server = new ServerProcess(['--socket', socket, '--protocol', protocol])
       await server.until('it listens', () => (server.stderr.includes('listening') ? true : undefined))
-      const { status, stdout } = run(['status', socket])
+      const { status, stdout } = run(['status', '--socket', socket])
       expect(status, protocol).toBe(0)
       expect(stdout, protocol).toContain('create_record_cid')
       expect(stdout.includes(modernRevision), protocol).toBe(protocol === 'modern')

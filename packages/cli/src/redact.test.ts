@@ -66,8 +66,17 @@ describe('F16: registered secrets', () => {
 
   test('the environment names secrets of its own', () => {
     const environment = createRedactor()
-    addEnvironmentSecrets(environment, { ATPROTO_APP_PASSWORD: 'sesame-street', LANG: 'en_US.UTF-8', EMPTY_TOKEN: '' })
-    expect(environment.redact('sesame-street in en_US.UTF-8')).toBe('[redacted] in en_US.UTF-8')
+    addEnvironmentSecrets(environment, {
+      ATPROTO_APP_PASSWORD: 'sesame-street',
+      LANG: 'en_US.UTF-8',
+      EMPTY_TOKEN: '',
+      USE_TOKEN: 'true',
+      API_TOKEN_FILE: '/run/secrets/token',
+      UNSET_SECRET: undefined,
+    })
+    expect(environment.redact('sesame-street in en_US.UTF-8, true, /run/secrets/token')).toBe(
+      '[redacted] in en_US.UTF-8, true, /run/secrets/token',
+    )
   })
 
   test('no text holds the secret afterwards', () => {

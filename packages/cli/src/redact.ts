@@ -59,13 +59,18 @@ export function createRedactor(): Redactor {
   }
 }
 
+/** Shorter values are switches and numbers rather than secrets, and to take them out would spoil every line. */
+const shortestVariable = 6
+/** `…_TOKEN_FILE` says where a secret lies. */
+const namesPlace = /_(?:file|path|dir)$/i
+
 /** Registers the values of environment variables whose names say that they are secret. */
 export function addEnvironmentSecrets(
   redactor: Redactor,
   environment: Readonly<Record<string, string | undefined>>,
 ): void {
-  for (const [name, value] of Object.entries(environment)) {
-    if (redactor.isSecretName(name)) redactor.add(value)
+  for (const [name, value = ''] of Object.entries(environment)) {
+    if (value.length >= shortestVariable && redactor.isSecretName(name) && !namesPlace.test(name)) redactor.add(value)
   }
 }
 

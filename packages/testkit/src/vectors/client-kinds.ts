@@ -13,7 +13,7 @@ import {
   parseResult,
   type ProbeVerdict,
 } from '@atenea/mcpcompat/transport'
-import { given, headersOf, idOf, type Kind, object, present, text } from './kind.ts'
+import { type Accept, given, headersOf, idOf, type Kind, object, present, text } from './kind.ts'
 import { strings, VectorFileError } from './vector-file.ts'
 
 const discoverResult: Kind = {
@@ -138,13 +138,11 @@ function probeContext(input: JsonObject): {
   }
 }
 
-/** MODERN without a version means the requested one, so the code's answer may leave it out as well. */
-function acceptRequested(requested: (actual: JsonObject) => JsonValue | undefined): Kind['accept'] {
-  return (expect, actual) =>
-    expect['decision'] === 'MODERN' && expect['version'] === undefined
-      ? present({ ...expect, version: requested(actual) })
-      : expect
-}
+/** MODERN without a version means the requested one. */
+const acceptRequested: Accept = (expect, actual) =>
+  expect['decision'] === 'MODERN' && expect['version'] === undefined
+    ? present({ ...expect, version: actual['requested'] })
+    : expect
 
 const fallbackHttp: Kind = {
   run(input) {
@@ -163,7 +161,7 @@ const fallbackHttp: Kind = {
     return { ...decisionOf(judgeHttpProbe(answer, context)), requested: context.requested }
   },
   optional: ['requested'],
-  accept: acceptRequested((actual) => actual['requested']) as NonNullable<Kind['accept']>,
+  accept: acceptRequested,
 }
 
 /** null is an empty body, a string raw text. */
@@ -176,9 +174,10 @@ const fallbackStdio: Kind = {
   run(input) {
     const outcome = object(input, 'outcome')
     const context = { ...probeContext(input), probeId: 1, restarted: outcome['afterRestart'] === true }
-    return decisionOf(judgeDuplexProbe(eventOf(outcome), context))
+    return { ...decisionOf(judgeDuplexProbe(eventOf(outcome), context)), requested: context.requested }
   },
-  accept: acceptRequested((actual) => actual['version']) as NonNullable<Kind['accept']>,
+  optional: ['requested'],
+  accept: acceptRequested,
 }
 
 function eventOf(outcome: JsonObject): DuplexProbeEvent {

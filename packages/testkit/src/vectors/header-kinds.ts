@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@atenea/mcpcompat'
+import { canonicalize, type JsonObject, type JsonValue } from '@atenea/mcpcompat'
 import {
   decodeHeaderValue,
   encodeHeaderArgument,
@@ -6,8 +6,7 @@ import {
   paramHeaders,
   planHeaders,
 } from '@atenea/mcpcompat/transport'
-import { canonicalize } from '@atenea/mcpcompat'
-import { given, type Kind, text } from './kind.ts'
+import { type Accept, given, type Kind, text } from './kind.ts'
 
 /** What a value that must not be sent becomes. */
 function refusable(run: () => JsonObject): JsonObject {
@@ -20,7 +19,7 @@ function refusable(run: () => JsonObject): JsonObject {
 }
 
 /** A refusal is expected where neither a header nor its absence is; the name of that member is free. */
-function acceptRefusal(member: string): Kind['accept'] {
+function acceptRefusal(member: string): Accept {
   return (expect, actual) =>
     actual['refused'] !== undefined && expect[member] === undefined && expect['omit'] === undefined ? actual : expect
 }
@@ -33,7 +32,7 @@ const headerEncode: Kind = {
       return header === undefined ? { omit: true } : { header }
     }),
   accept(expect, actual) {
-    const { alsoAccept, ...rest } = acceptRefusal('header')?.(expect, actual) ?? expect
+    const { alsoAccept, ...rest } = acceptRefusal('header')(expect, actual)
     const others: readonly JsonValue[] = Array.isArray(alsoAccept) ? alsoAccept : []
     return others.some((other) => other === actual['header']) ? actual : rest
   },
@@ -69,7 +68,7 @@ const xmcpHeaders: Kind = {
       const planned = planHeaders(given(input, 'inputSchema'))
       return planned.ok ? { headers: paramHeaders(planned.plan, input['arguments']) } : { valid: false }
     }),
-  accept: acceptRefusal('headers') as NonNullable<Kind['accept']>,
+  accept: acceptRefusal('headers'),
 }
 
 export const headerKinds: Readonly<Record<string, Kind>> = {

@@ -8,8 +8,11 @@ export interface Kind {
   /** Members that are compared only where a case gives them. */
   readonly optional?: readonly string[]
   /** Changes an expectation whose form allows several answers into the one that came, if it is among them. */
-  readonly accept?: (expect: JsonObject, actual: JsonObject) => JsonObject
+  readonly accept?: Accept
 }
+
+/** The expectation to compare with. */
+export type Accept = (expect: JsonObject, actual: JsonObject) => JsonObject
 
 /** A member that must be a string. */
 export function text(input: JsonObject, key: string): string {

@@ -10,6 +10,7 @@ const graph: Readonly<Record<string, readonly string[]>> = {
   '@atenea/cli': [],
   '@atenea/core': ['@atenea/mcpcompat'],
   '@atenea/example-hello-tool': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
+  '@atenea/example-tea': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
   '@atenea/mcpcompat': [],
   '@atenea/testkit': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
   '@atenea/transport-stdio': ['@atenea/mcpcompat'],

@@ -3,13 +3,14 @@ import type { WireHints } from './contract/context.ts'
 import type { ServerView } from './contract/dispatcher.ts'
 import { method } from './contract/methods.ts'
 import { headerMismatch, headerName, standardHeaderFault, trimField } from './headers.ts'
-import { createSourceGuard, type SourcePolicy } from './http-source.ts'
+import { createSourceGuard, type SourceGuard, type SourcePolicy } from './http-source.ts'
 import { rpcCode } from './jsonrpc/errors.ts'
 import type { RpcErrorObject, RpcId, RpcMessage, RpcNotification, RpcReject, RpcRequest } from './jsonrpc/message.ts'
 import { type AnswerForms, acceptedForms, isJsonType } from './media-types.ts'
 import { memberOf } from './member.ts'
 import { checkClaim, checkEnvelope, claimOf, malformedClaim, metaOf, missingKeys, unsupportedVersion } from './meta.ts'
 import { paramHeaderFault } from './param-headers.ts'
+import { remembered } from './remembered.ts'
 import { eraOf, type RevisionOffer } from './revisions.ts'
 
 /** What every HTTP request has before its body is read. Header names are in lower case; a field that was sent twice is joined by commas. */
@@ -89,7 +90,8 @@ export function createHttpLadder(policy: HttpLadderPolicy): HttpLadder {
 class Ladder implements HttpLadder {
   readonly #policy: HttpLadderPolicy
   readonly #offer: RevisionOffer
-  readonly #guard: ReturnType<typeof createSourceGuard>
+  readonly #guard: SourceGuard
+  readonly #forms = remembered(acceptedForms)
 
   constructor(policy: HttpLadderPolicy) {
     this.#policy = policy
@@ -111,7 +113,7 @@ class Ladder implements HttpLadder {
     if (!isJsonType(headers['content-type']))
       return refuse(4, 415, invalidRequest('The Content-Type must be application/json.'))
     // step 5
-    const { json, sse } = acceptedForms(headers['accept'])
+    const { json, sse } = this.#accepted(headers)
     if (!json && !sse)
       return refuse(5, 406, invalidRequest('Accept admits neither application/json nor text/event-stream.'))
     // step 6
@@ -136,6 +138,11 @@ class Ladder implements HttpLadder {
     }
   }
 
+  #accepted(headers: WireHints): AnswerForms {
+    const field = headers['accept']
+    return field === undefined ? acceptedForms(field) : this.#forms(field)
+  }
+
   /** Decisions 2.2 for methods other than POST. */
   #withoutMessage(head: HttpHead, sessions: SessionLookup): HttpRefusal | SessionRequest {
     const { method: verb, headers } = head
@@ -145,7 +152,7 @@ class Ladder implements HttpLadder {
     const session = this.#session(head, sessions, 3, undefined)
     if (session.kind === 'reject') return session
     if (verb === 'DELETE') return { kind: 'end', sessionId: session.sessionId }
-    if (!acceptedForms(headers['accept']).sse) {
+    if (!this.#accepted(headers).sse) {
       return refuse(3, 406, invalidRequest('Accept must admit text/event-stream.'))
     }
     return { kind: 'stream', sessionId: session.sessionId }
@@ -220,7 +227,7 @@ class Ladder implements HttpLadder {
         plan === undefined ? undefined : paramHeaderFault(plan, memberOf(message.params, 'arguments'), head.headers)
       if (fault !== undefined) return refuse(25, 400, fault, id)
     }
-    const forms = acceptedForms(head.headers['accept'])
+    const forms = this.#accepted(head.headers)
     // a subscription has no other form than a stream
     if (message.method === method.listen && !forms.sse) {
       return refuse(27, 406, invalidRequest('subscriptions/listen needs an Accept of text/event-stream.'), id)

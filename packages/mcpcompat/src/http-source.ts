@@ -1,3 +1,5 @@
+import { remembered } from './remembered.ts'
+
 /** Names under which a loopback listener may be asked for, ports aside. */
 export const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
@@ -14,9 +16,6 @@ export interface SourceGuard {
   fault(origin: string | undefined, host: string | undefined): string | undefined
 }
 
-/** Distinct values whose verdict is kept; an attacker can send any number of them. */
-const maxRemembered = 256
-
 /** Builds the guard. Each distinct value is judged once. */
 export function createSourceGuard(policy: SourcePolicy): SourceGuard {
   const origins = new Set(policy.allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')))
@@ -32,18 +31,6 @@ export function createSourceGuard(policy: SourcePolicy): SourceGuard {
       if (host !== undefined && !isAllowedHost(host)) return 'This Host is not allowed.'
       return undefined
     },
-  }
-}
-
-function remembered(judge: (value: string) => boolean): (value: string) => boolean {
-  const verdicts = new Map<string, boolean>()
-  return (value) => {
-    const known = verdicts.get(value)
-    if (known !== undefined) return known
-    const verdict = judge(value)
-    if (verdicts.size >= maxRemembered) verdicts.clear()
-    verdicts.set(value, verdict)
-    return verdict
   }
 }
 

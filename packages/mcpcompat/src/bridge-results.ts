@@ -42,7 +42,7 @@ function mentions(record: JsonRecord, key: string): boolean {
 }
 
 /** The same result without `resultType`, `ttlMs` and `cacheScope` (LG-MSG-06). */
-export function stripModernMembers(result: JsonRecord): JsonRecord {
+function stripModernMembers(result: JsonRecord): JsonRecord {
   if (JsonText.is(result)) {
     for (const key of modernMembers)
       if (result.has(key)) return omitMembers(result, (member) => modernMembers.has(member))
@@ -136,7 +136,7 @@ export function toolForModern(tool: JsonObject): { readonly tool: JsonObject; re
 }
 
 /** The result of `tools/list` with each tool changed; the same result when no tool was. */
-export function withTools(result: JsonRecord, change: (tool: JsonObject) => JsonObject): JsonRecord {
+function withTools(result: JsonRecord, change: (tool: JsonObject) => JsonObject): JsonRecord {
   const parsed = toObject(result)
   if (!Array.isArray(parsed['tools'])) return result
   const tools = parsed['tools'] as readonly JsonValue[]

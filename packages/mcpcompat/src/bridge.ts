@@ -7,10 +7,8 @@ import type { Era } from './revisions.ts'
 export {
   resultForLegacy,
   resultForModern,
-  stripModernMembers,
   toolForLegacy,
   toolForModern,
-  withTools,
 } from './bridge-results.ts'
 
 /** The call that failed, as far as the meaning of an error depends on it. */

@@ -83,7 +83,7 @@ export function invalidates(candidate: Call, stored: Call): boolean {
 }
 
 /** Whether a value is a scope that the schema knows. */
-export function isCacheScope(value: JsonValue | undefined): value is CacheHints['cacheScope'] {
+function isCacheScope(value: JsonValue | undefined): value is CacheHints['cacheScope'] {
   return value === 'public' || value === 'private'
 }
 

@@ -9,7 +9,7 @@ const sseType = 'text/event-stream'
 const bothForms: AnswerForms = Object.freeze({ json: true, sse: true })
 
 /** The media type of a `Content-Type` field: lower case, without parameters. */
-export function mediaTypeOf(field: string | undefined): string {
+function mediaTypeOf(field: string | undefined): string {
   const [type = ''] = (field ?? '').split(';', 1)
   return type.trim().toLowerCase()
 }

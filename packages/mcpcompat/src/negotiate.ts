@@ -136,8 +136,8 @@ function judgeUnsupported(
   // H09: half-upgraded clusters answer so
   if (common.length > 0) return { kind: 'modern-retry', row: rows.retrySame, revision: context.requested }
   // H10
-  const legacy = context.legacy.find((revision) => supported.includes(revision))
-  if (legacy !== undefined) return { kind: 'legacy', row: rows.legacyListed, revision: legacy, selected: true }
+  const listed = context.legacy.find((revision) => supported.includes(revision))
+  if (listed !== undefined) return { kind: 'legacy', row: rows.legacyListed, revision: listed, selected: true }
   // H11
   return failed(rows.nothingListed, nothingInCommon(supported, context), { cause })
 }

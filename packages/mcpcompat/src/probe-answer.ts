@@ -30,7 +30,7 @@ export function readAnswerBody(text: string): AnswerBody {
 }
 
 /** The answer in a parsed value: an object with `jsonrpc: "2.0"` and an `error` with an integer code, or a `result`. */
-export function rpcOutcomeOf(value: JsonValue): RpcOutcome | undefined {
+function rpcOutcomeOf(value: JsonValue): RpcOutcome | undefined {
   if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') return undefined
   const { error, result } = value
   if (isJsonObject(error) && typeof error['code'] === 'number' && Number.isInteger(error['code'])) {

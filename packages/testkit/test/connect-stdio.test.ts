@@ -1,10 +1,13 @@
 import { TransportError, createRevisionPolicy, legacyRevision, modernRevision } from '@atenea/mcpcompat'
 import { type ClientConnection, createCallerContext } from '@atenea/mcpcompat/transport'
 import { ServerExitError } from '@atenea/transport-stdio'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { connect, echo } from './_util/connecting.ts'
 import { mark } from './_util/fixtures.ts'
 import { processesWith, until } from './_util/processes.ts'
+
+// Processes start slowly on a busy machine; these bounds only catch a hang.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 afterEach(async () => {
   await until(() => processesWith(mark).length === 0)
@@ -213,7 +216,7 @@ describe('D13: processes', () => {
       )
     }
     await until(() => processesWith(mark).length === 0)
-    await until(() => processesWith('atenea-orphan-guard').length === 0)
+    await until(() => processesWith(`atenea-orphan-guard-of-${process.pid}`).length === 0)
     expect(aborted).toBeGreaterThan(0)
-  }, 60_000)
+  })
 })

@@ -1,9 +1,12 @@
 import { legacyRevision, modernRevision } from '@atenea/mcpcompat'
 import { createCallerContext } from '@atenea/mcpcompat/transport'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { connect, echo } from './_util/connecting.ts'
 import { mark } from './_util/fixtures.ts'
 import { processesWith, until } from './_util/processes.ts'
+
+// Processes start slowly on a busy machine; these bounds only catch a hang.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 afterEach(async () => {
   await until(() => processesWith(mark).length === 0)

@@ -2,10 +2,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { legacyRevision, modernRevision } from '@atenea/mcpcompat'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { connect, echo } from './_util/connecting.ts'
 import { fixture, mark } from './_util/fixtures.ts'
 import { processesWith, until } from './_util/processes.ts'
+
+// Processes start slowly on a busy machine; these bounds only catch a hang.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 interface Answer {
   readonly id?: number

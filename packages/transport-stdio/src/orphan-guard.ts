@@ -49,7 +49,7 @@ export function guardGroup(group: number): () => void {
 function start(): ChildProcessByStdio<Writable, null, null> {
   const { spawn } = process.getBuiltinModule('node:child_process')
   // Its own session, so that a signal to our group, such as Ctrl+C, does not end it before us.
-  const shell = spawn('/bin/sh', ['-c', script, 'atenea-orphan-guard'], {
+  const shell = spawn('/bin/sh', ['-c', script, `atenea-orphan-guard-of-${process.pid}`], {
     detached: true,
     cwd: '/',
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },

@@ -181,6 +181,8 @@ function dialReason(code: unknown): string | undefined {
       return 'nobody listens there; the server that made the socket is gone. Start it again.'
     case 'EACCES':
       return 'you may not; the socket belongs to another user.'
+    case 'EAGAIN':
+      return 'too many others are waiting to be accepted. Try again.'
     case 'ENOTSOCK':
       return 'it is not a socket.'
     default:

@@ -19,10 +19,13 @@ import { type Server, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Connection } from '@atenea/mcpcompat/transport'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type SocketListener, dialSocket, listenSocket, maxSocketPathBytes } from '../src/index.ts'
 import { drain, echo, reader, request } from './_util/connections.ts'
 import { until } from './_util/processes.ts'
+
+// Processes start slowly on a busy machine; these bounds only catch a hang.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let folder = ''
 const open: AsyncDisposable[] = []

@@ -1,15 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { type ServerConnection, ServerExitError, type SpawnServerOptions, spawnServer } from '../src/index.ts'
 import { drain, reader, request } from './_util/connections.ts'
 import { isAlive, processesWith, until } from './_util/processes.ts'
+
+// Processes start slowly on a busy machine; these bounds only catch a hang.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'spawn-'))
 afterAll(() => {
   rmSync(folder, { recursive: true })
 })
+
+/** The process that watches over ours. */
+const guard = `atenea-orphan-guard-of-${process.pid}`
 
 /** In the command line of everything that these tests start. */
 const mark = `mark-${process.pid}`
@@ -225,13 +231,13 @@ describe('D13: nothing is left behind', () => {
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
     }
     expect(processesWith(mark)).toEqual([])
-    await until(() => processesWith('atenea-orphan-guard').length === 0)
+    await until(() => processesWith(guard).length === 0)
   })
 
   test('two servers share one guard, and each is gone after its own end', async () => {
     const first = await start('process.stdin.resume()')
     const second = await start('process.stdin.resume()')
-    expect(processesWith('atenea-orphan-guard')).toHaveLength(1)
+    expect(processesWith(guard)).toHaveLength(1)
     await first[Symbol.asyncDispose]()
     expect(isAlive(first.pid)).toBe(false)
     expect(isAlive(second.pid)).toBe(true)

@@ -17,7 +17,7 @@ export function processesWith(text: string): number[] {
 }
 
 /** Waits until `check` holds; throws after a time that only a hang reaches. */
-export async function until(check: () => boolean, timeoutMs = 10_000): Promise<void> {
+export async function until(check: () => boolean, timeoutMs = 30_000): Promise<void> {
   for (const end = Date.now() + timeoutMs; !check(); ) {
     if (Date.now() > end) throw new Error('it did not come to be')
     await new Promise((resolve) => {

@@ -25,7 +25,7 @@ export function processesWith(mark: string): number[] {
 }
 
 /** Waits until `check` holds; throws after a time that only a hang reaches. */
-export async function until(check: () => boolean, timeoutMs = 15_000): Promise<void> {
+export async function until(check: () => boolean, timeoutMs = 30_000): Promise<void> {
   for (const end = Date.now() + timeoutMs; !check(); ) {
     if (Date.now() > end) throw new Error('it did not come to be')
     await new Promise((resolve) => {

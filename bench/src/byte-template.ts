@@ -1,5 +1,5 @@
 /** Digits of a request id. All ids of the bench have as many, so that a template can be patched in place. */
-export const idDigits = 8
+const idDigits = 8
 
 /** The id that stands in the text of templates. */
 export const firstId: number = 10 ** (idDigits - 1)

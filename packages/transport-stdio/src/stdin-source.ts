@@ -1,5 +1,6 @@
 import type { ConnectOpts, SocketConstructorOpts } from 'node:net'
 import type { Readable } from 'node:stream'
+import { isPipe } from './pipe-descriptor.ts'
 
 /** Bytes that are read at once. Longer messages come in several chunks. */
 const bufferBytes = 64 * 1024
@@ -13,14 +14,7 @@ const bufferBytes = 64 * 1024
  * answering a small call does, above all in a process that has just started. `process.stdin` must not be read beside it.
  */
 export function openStdin(): Readable {
-  return isPipe() ? openPipe() : process.stdin
-}
-
-/** Pipes of Windows are of another kind; there the stream that Node makes is left alone. */
-function isPipe(): boolean {
-  if (process.platform === 'win32') return false
-  const stats = process.getBuiltinModule('node:fs').fstatSync(0)
-  return stats.isFIFO() || stats.isSocket()
+  return isPipe(0) ? openPipe() : process.stdin
 }
 
 function openPipe(): Readable {

@@ -1,3 +1,4 @@
+import { withDirectWrite } from './direct-write.ts'
 import type { WriteText } from './outbox.ts'
 
 export interface StdoutGuard {
@@ -14,16 +15,17 @@ const brand = Symbol.for('atenea.stdoutGuard')
  * `console.log` would otherwise break the protocol for the client. Throws a `TypeError` when stdout is guarded already.
  */
 export function guardStdout(): StdoutGuard {
-  const { stdout, stderr } = process
+  const { stdout } = process
   if (Reflect.has(stdout, brand)) throw new TypeError('stdout is in use by another connection of this process')
   const original = stdout.write.bind(stdout)
   // Somebody else's patch, which has to come back in its place.
   const found = Object.getOwnPropertyDescriptor(stdout, 'write')
-  const redirect = stderr.write.bind(stderr)
+  // Looked up when somebody writes: making the stream takes time that a server which says nothing need not spend.
+  const redirect = ((...args: Parameters<typeof stdout.write>) => process.stderr.write(...args)) as typeof stdout.write
   stdout.write = redirect
   Reflect.set(stdout, brand, true)
   return {
-    write: (text, callback) => original(text, callback),
+    write: withDirectWrite(stdout, original),
     restore() {
       Reflect.deleteProperty(stdout, brand)
       // Somebody patched it after us; that is theirs to take away.

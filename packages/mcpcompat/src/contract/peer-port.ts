@@ -19,6 +19,8 @@ export interface PeerPort {
 export interface ClientPeer extends Dispatcher {
   /** Takes one message, or the note that something came which is none. Never throws for what a peer sent. */
   receive(message: RpcMessage | RpcReject, hints?: WireHints): void
+  /** We are about to end the carrier: the peer is told that nobody waits for its answers any more, so that it can stop its work. */
+  abandon(): void
   /**
    * The carrier has ended. Every open call fails at once with a `TransportError`: of kind `unknown-outcome` when its request
    * was handed over, of kind `closed` otherwise and for all later calls.

@@ -405,6 +405,18 @@ describe('the end of the connection', () => {
     expect(await server.sent()).toEqual([])
   })
 
+  test('MC-CANC-01: when we end it, the server is told that nobody waits any more', async () => {
+    const { server, client, call } = connect()
+    const failure = call(echo).catch((reason: unknown) => reason)
+    const { id } = await server.one()
+    client.abandon()
+    expect(await server.one()).toEqual(notification('notifications/cancelled', { requestId: id ?? null }))
+    client.closed()
+    expect(await failure).toMatchObject({ kind: 'unknown-outcome' })
+    client.abandon()
+    expect(await server.sent()).toEqual([])
+  })
+
   test('a call that could not be handed over fails with what went wrong', async () => {
     const { server, client, call } = connect()
     server.vanish()

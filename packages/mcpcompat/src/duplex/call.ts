@@ -122,6 +122,10 @@ class ModernClient implements ClientPeer {
     }
   }
 
+  abandon(): void {
+    for (const { id } of this.#pending.all) this.#cancel(id, undefined)
+  }
+
   closed(cause?: unknown): void {
     if (this.#closed !== undefined) return
     this.#closed = { cause }

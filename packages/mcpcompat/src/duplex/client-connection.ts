@@ -63,6 +63,7 @@ export function createClientConnection(parts: ClientConnectionParts): ClientConn
     },
     ended: line.ended.then(({ error }) => error),
     async [Symbol.asyncDispose]() {
+      peer.abandon()
       await line.close()
       await line.ended
     },

@@ -532,6 +532,15 @@ describe('requests of the server', () => {
     expect(await server.one()).toMatchObject({ id: 'r', error: { code: -32_601 } })
   })
 
+  test('MC-CANC-01: when we end the connection, the server is told of calls that are open or parked', async () => {
+    const { server, client, call, id } = await parked()
+    call(read).catch(() => undefined)
+    const { id: other } = await server.one()
+    client.abandon()
+    expect((await server.sent()).map(({ params }) => params)).toEqual([{ requestId: id }, { requestId: other }])
+    client.closed()
+  })
+
   test('the end of the connection ends parked calls', async () => {
     const { server, client, call, key, state } = await parked()
     client.closed()

@@ -197,6 +197,10 @@ class LegacyClientSession implements LegacyClient {
     }
   }
 
+  abandon(): void {
+    for (const pending of this.#wire.values()) this.#cancel(pending)
+  }
+
   closed(cause?: unknown): void {
     if (this.#closed !== undefined) return
     this.#closed = { cause }

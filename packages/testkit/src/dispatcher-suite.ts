@@ -52,9 +52,9 @@ export function dispatcherSuite(carrier: string, setup: DispatcherSuiteSetup): v
 /** A connection in the hands of a test. */
 interface Caller {
   readonly connection: ClientConnection
-  call(method: string, params?: JsonObject, options?: CreateCallerContextOptions): Promise<Outcome>
+  readonly call: (method: string, params?: JsonObject, options?: CreateCallerContextOptions) => Promise<Outcome>
   /** Calls a tool and gives its result, or throws. */
-  tool(name: string, args?: JsonObject, options?: CreateCallerContextOptions): Promise<JsonObject>
+  readonly tool: (name: string, args?: JsonObject, options?: CreateCallerContextOptions) => Promise<JsonObject>
 }
 
 type Connecting = (use: (caller: Caller) => Promise<void>) => () => Promise<void>

@@ -1,4 +1,4 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { requirements } from './requirements.ts'
 import { bridgeRuleIds, decisionIds, duplexProbeRowIds, fieldReports, httpProbeRowIds } from './spec-ids.ts'
 
@@ -15,5 +15,8 @@ const known = new Set<string>([
 export function verifies(ids: string, behaviour: string, body: () => Promise<void>): void {
   const unknown = ids.split(/,\s*/).filter((id) => !known.has(id))
   if (unknown.length > 0) throw new Error(`no such requirement: ${unknown.join(', ')}`)
-  test(`${ids}: ${behaviour}`, body)
+  test(`${ids}: ${behaviour}`, async () => {
+    expect.hasAssertions()
+    await body()
+  })
 }

@@ -31,9 +31,6 @@ export class HeaderValueError extends AteneaError {
 
 const prefix = '=?base64?'
 const suffix = '?='
-const encoder = new TextEncoder()
-// ignoreBOM: a leading U+FEFF is part of the value (A-14)
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * The field value for a string in `Mcp-Name` or `Mcp-Param-*` (MH-ENC-01 to -03, -07): as it is where that is safe, else in the
@@ -63,7 +60,7 @@ function sentinel(value: string): string {
   if (/\p{Surrogate}/u.test(value)) {
     throw new HeaderValueError('lone-surrogate', 'The value holds half of a surrogate pair and has no UTF-8 form.')
   }
-  const bytes = encoder.encode(value)
+  const bytes = new TextEncoder().encode(value)
   return `${prefix}${btoa(String.fromCharCode(...bytes))}${suffix}`
 }
 
@@ -79,7 +76,8 @@ export function decodeHeaderValue(field: string): string | undefined {
   if (value.length < prefix.length + suffix.length || !isCanonicalBase64(payload)) return undefined
   const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0))
   try {
-    return decoder.decode(bytes)
+    // ignoreBOM: a leading U+FEFF is part of the value (A-14)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     return undefined // not UTF-8
   }

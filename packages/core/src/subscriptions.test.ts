@@ -140,6 +140,9 @@ describe('what is told', () => {
     expect(core.removeTool('t1')).toBe(false)
     await settled()
     expect(listener.heard).toEqual([acknowledged, 'notifications/tools/list_changed'])
+    expect(core.removeTool('never there')).toBe(false)
+    await settled()
+    expect(listener.heard).toHaveLength(2)
     core.removeResourceTemplate('y:///{+path}')
     core.notifyResourcesChanged()
     core.notifyPromptsChanged()
@@ -277,9 +280,11 @@ describe('the end', () => {
 
   test('by the client rejects with its reason and sends nothing more', async () => {
     const core = liveCore()
-    const { heard, ended, stop } = await listen(core, everything)
+    const { heard, ended, stop } = await listen(core, { ...everything, resourceSubscriptions: ['x:1'] })
     stop('left')
+    core.resourceUpdated('x:1')
     await expect(ended).rejects.toBe('left')
+    core.resourceUpdated('x:1')
     core.notifyToolsChanged()
     await core.drain()
     expect(heard).toEqual([acknowledged])

@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from '@atenea/mcpcompat
 import { DefinitionError } from '../definition-error.ts'
 import { type Dialect, dialectOf, isMetaSchema } from './dialect.ts'
 import { type Schema, eachSubschema, keywordShapes } from './keywords.ts'
-import { compilePattern } from './pattern.ts'
+import { checkPattern } from './pattern.ts'
 
 /** Levels of schemas inside of schemas that one may have (MC-SCH-08). */
 export const maxSchemaDepth = 64
@@ -97,15 +97,15 @@ function checkKeywords(schema: JsonObject, path: string, fail: (path: string, pr
     const value = schema[key]
     if (shape !== undefined && value !== undefined && !shape[1](value)) fail(path, `${key} must be ${shape[0]}`)
   }
-  if (typeof schema.pattern === 'string') checkPattern(schema.pattern, path, fail)
+  if (typeof schema.pattern === 'string') inspectPattern(schema.pattern, path, fail)
   if (isJsonObject(schema.patternProperties)) {
-    for (const pattern of Object.keys(schema.patternProperties)) checkPattern(pattern, path, fail)
+    for (const pattern of Object.keys(schema.patternProperties)) inspectPattern(pattern, path, fail)
   }
 }
 
-function checkPattern(pattern: string, path: string, fail: (path: string, problem: string) => never): void {
+function inspectPattern(pattern: string, path: string, fail: (path: string, problem: string) => never): void {
   try {
-    compilePattern(pattern)
+    checkPattern(pattern)
   } catch (error) {
     fail(path, (error as Error).message)
   }

@@ -40,6 +40,12 @@ export function compilePattern(source: string): Pattern {
   }
 }
 
+/** Throws what `compilePattern` would throw, for less: a pattern without groups can always be compiled once it is valid. */
+export function checkPattern(source: string): void {
+  if (source.includes('(')) compilePattern(source)
+  else flagsOf(source)
+}
+
 /** Unicode mode, as the dialects ask for, unless the pattern is only valid without it. A `SyntaxError` when it never is. */
 function flagsOf(source: string): 'u' | '' {
   try {

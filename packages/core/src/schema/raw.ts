@@ -12,18 +12,26 @@ export interface RawSchema {
   load(): Promise<Check>
 }
 
-/** Takes a raw JSON Schema, 2020-12 or draft-07. Throws a `DefinitionError` when it cannot be served; `where` names it. */
+/**
+ * Takes a raw JSON Schema, 2020-12 or draft-07. Throws a `DefinitionError` when it cannot be served; `where` names it. Only what
+ * that needs is done here: a server starts with many schemas and may never use most of them.
+ */
 export function createRawSchema(schema: JsonObject, where: string): RawSchema {
   const facts = inspectSchema(schema, where)
-  let check = compileCheck(schema)
-  if (check === undefined && facts.namesProto) {
+  if (facts.namesProto && compileCheck(schema) === undefined) {
     throw new DefinitionError(
       `${where}: a property named "__proto__" can only be checked in a simpler schema, one without $ref and the like`,
     )
   }
+  let check: Check | undefined
+  let isCompiled = false
   let loading: Promise<Check> | undefined
   return {
     get check() {
+      if (!isCompiled) {
+        isCompiled = true
+        check = compileCheck(schema)
+      }
       return check
     },
     load() {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { RateLimit } from './rate-limit.ts'
+import { RateLimit, createPrincipalLimit } from './rate-limit.ts'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => vi.useRealTimers())
@@ -21,4 +21,24 @@ test('gives a burst, then a steady rate, and never saves up more than a burst', 
   vi.advanceTimersByTime(60_000)
   expect(limit.full).toBe(true)
   expect(takeAll()).toBe(3)
+})
+
+test('remembers a bounded number of principals, the quiet ones last', () => {
+  const check = createPrincipalLimit({ burst: 1, perSecond: 1 }, 2)
+  const isLet = (id: string): boolean => {
+    try {
+      check({ id, authenticated: true })
+      return true
+    } catch {
+      return false
+    }
+  }
+  expect([isLet('a'), isLet('a'), isLet('b'), isLet('b')]).toEqual([true, false, true, false])
+  // The first is forgotten for the third.
+  expect([isLet('c'), isLet('b'), isLet('a')]).toEqual([true, false, true])
+  vi.advanceTimersByTime(900)
+  expect(isLet('c')).toBe(false)
+  vi.advanceTimersByTime(100)
+  // Whoever has been quiet is forgotten before anybody else.
+  expect([isLet('d'), isLet('e'), isLet('d')]).toEqual([true, true, false])
 })

@@ -37,16 +37,22 @@ export class RateLimit {
   }
 }
 
-/** Principals whose limits are remembered; more than that, and those who have been quiet are forgotten. */
-const maxPrincipals = 10_000
-
 /** A limit for each principal. Throws an `RpcError` -32603 when somebody is past it. */
-export function createPrincipalLimit(options: RateLimitOptions): (principal: Principal) => void {
+export function createPrincipalLimit(
+  options: RateLimitOptions,
+  /** Principals that are remembered: those who have been quiet are forgotten first, then those who came first. */
+  maxPrincipals = 10_000,
+): (principal: Principal) => void {
   const limits = new Map<string, RateLimit>()
+  const makeRoom = (): void => {
+    for (const [id, limit] of limits) if (limit.full) limits.delete(id)
+    const [first] = limits.keys()
+    if (limits.size >= maxPrincipals && first !== undefined) limits.delete(first)
+  }
   return ({ id }) => {
     let limit = limits.get(id)
     if (limit === undefined) {
-      if (limits.size >= maxPrincipals) for (const [other, its] of limits) if (its.full) limits.delete(other)
+      if (limits.size >= maxPrincipals) makeRoom()
       limit = new RateLimit(options)
       limits.set(id, limit)
     }

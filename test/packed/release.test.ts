@@ -1,30 +1,19 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand } from '../../scripts/run-command.ts'
+import { startRegistry } from '../_util/registry.ts'
 import { publishedMembers, rootDir } from '../_util/workspace.ts'
 
-test('the dry run of a release gets as far as npm for every package, in order, and leaves the work tree alone', async (context) => {
-  context.skip(!existsSync(join(rootDir, '.git')), 'needs git')
-  const before = execFileSync('git', ['status', '--porcelain'], { cwd: rootDir, encoding: 'utf8' })
-  const result = await runCommand('node', ['scripts/release.ts', '--dry-run'], { cwd: rootDir, timeoutMs: 170_000 })
-  if (!result.ok) throw new Error(`${result.reason}\n${result.output}`)
-  const published = [...result.output.matchAll(/^would publish (.+)@(\d+\.\d+\.\d+), \d+ files$/gm)]
-  const names = published.map((match) => match[1] ?? '')
-  expect(names.toSorted()).toEqual(
-    publishedMembers()
-      .map(({ manifest }) => manifest.name)
-      .sort(),
-  )
-  expect(names.indexOf('@atenea/mcpcompat')).toBeLessThan(names.indexOf('@atenea/core'))
-  const versions = new Map(published.map((match) => [match[1] ?? '', match[2]]))
-  for (const { folder, manifest } of publishedMembers()) {
-    const { version } = JSON.parse(readFileSync(join(rootDir, folder, 'package.json'), 'utf8')) as { version: string }
-    expect(versions.get(manifest.name) === version, manifest.name).toBe(!noted().includes(manifest.name))
-  }
-  expect(execFileSync('git', ['status', '--porcelain'], { cwd: rootDir, encoding: 'utf8' })).toBe(before)
-})
+const names = publishedMembers().map(({ manifest }) => manifest.name)
+
+async function run(command: string, args: readonly string[], cwd: string, env = {}): Promise<string> {
+  const result = await runCommand(command, args, { cwd, env, timeoutMs: 170_000 })
+  if (!result.ok) throw new Error(`${command} ${args.join(' ')}: ${result.reason}\n${result.output}`)
+  return result.output
+}
 
 /** Packages that the committed changesets name. */
 function noted(): string[] {
@@ -33,3 +22,72 @@ function noted(): string[] {
     .flatMap((file) => [...readFileSync(join(rootDir, '.changeset', file), 'utf8').matchAll(/^"(.+)": \w+$/gm)])
     .map((match) => match[1] ?? '')
 }
+
+test('the dry run gets as far as npm for every package, in order, and leaves the work tree alone', async (context) => {
+  context.skip(!existsSync(join(rootDir, '.git')), 'needs git')
+  const status = (): string => execFileSync('git', ['status', '--porcelain'], { cwd: rootDir, encoding: 'utf8' })
+  const before = status()
+  const output = await run('node', ['scripts/release.ts', '--dry-run'], rootDir)
+  const published = [...output.matchAll(/^would publish (.+)@(\d+\.\d+\.\d+), \d+ files$/gm)]
+  const order = published.map((match) => match[1] ?? '')
+  expect(order.toSorted()).toEqual(names.toSorted())
+  expect(order.indexOf('@atenea/mcpcompat')).toBeLessThan(order.indexOf('@atenea/core'))
+  const versions = new Map(published.map((match) => [match[1] ?? '', match[2]]))
+  for (const { folder, manifest } of publishedMembers()) {
+    const { version } = JSON.parse(readFileSync(join(rootDir, folder, 'package.json'), 'utf8')) as { version: string }
+    expect(versions.get(manifest.name) === version, manifest.name).toBe(!noted().includes(manifest.name))
+  }
+  expect(status()).toBe(before)
+})
+
+test('a release publishes each package once, says where it comes from, tags it, and goes on after a break', async (context) => {
+  context.skip(!existsSync(join(rootDir, '.git')), 'needs git')
+  const folder = mkdtempSync(join(tmpdir(), 'atenea-released-'))
+  try {
+    await using registry = await startRegistry()
+    const clone = join(folder, 'clone')
+    const npmrc = join(folder, 'npmrc')
+    writeFileSync(npmrc, `registry=${registry.url}\n//${new URL(registry.url).host}/:_authToken=nobody\n`)
+    const env = {
+      npm_config_userconfig: npmrc,
+      GITHUB_REPOSITORY: 'somebody/atenea',
+      GITHUB_SERVER_URL: 'https://example.org',
+    }
+    await run('git', ['clone', '--quiet', rootDir, clone], folder)
+    await run('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], clone)
+    const release = (): Promise<string> => run('node', ['scripts/release.ts'], clone, env)
+    const commit = async (): Promise<void> => {
+      await run('git', ['add', '--all'], clone)
+      await run('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '-qm', 'Release'], clone)
+    }
+    writeFileSync(
+      join(clone, '.changeset/one-more.md'),
+      `---\n${names.map((name) => `"${name}": patch\n`).join('')}---\n\nX.\n`,
+    )
+    await commit()
+    await expect(release()).rejects.toThrow(/no version has yet/)
+    await run('pnpm', ['changeset', 'version'], clone)
+    await commit()
+
+    await release()
+    expect(registry.published.map(({ name }) => name).toSorted()).toEqual(names.toSorted())
+    for (const { name, repository, dependencies = {} } of registry.published) {
+      const member = publishedMembers().find(({ manifest }) => manifest.name === name)
+      expect(repository).toMatchObject({
+        url: 'git+https://example.org/somebody/atenea.git',
+        directory: member?.folder,
+      })
+      const siblings = Object.entries(dependencies).filter(([dependency]) => names.includes(dependency))
+      const current = new Map(registry.published.map((other) => [other.name, `^${other.version}`]))
+      expect(siblings).toEqual(siblings.map(([dependency]) => [dependency, current.get(dependency)]))
+    }
+    const tags = (await run('git', ['tag'], clone)).trim().split('\n')
+    expect(tags.toSorted()).toEqual(registry.published.map(({ name, version }) => `${name}@${version}`).toSorted())
+    expect(await run('git', ['status', '--porcelain'], clone)).toBe('')
+
+    expect(await release()).toContain('is published already')
+    expect(registry.published).toHaveLength(names.length)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

@@ -44,9 +44,7 @@ function mentions(record: JsonRecord, key: string): boolean {
 /** The same result without `resultType`, `ttlMs` and `cacheScope` (LG-MSG-06). */
 function stripModernMembers(result: JsonRecord): JsonRecord {
   if (JsonText.is(result)) {
-    for (const key of modernMembers)
-      if (result.has(key)) return omitMembers(result, (member) => modernMembers.has(member))
-    return result
+    return result.hasAny(modernMembers) ? omitMembers(result, (member) => modernMembers.has(member)) : result
   }
   for (const key of modernMembers) {
     if (result[key] !== undefined) {

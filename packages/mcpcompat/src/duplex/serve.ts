@@ -226,7 +226,10 @@ class ConnectionServer implements DuplexState, PeerPort {
 
   /** Who serves the revision that a message claims. With one revision there is no choice, and its host tells what is wrong. */
   #modernFor(message: RpcRequest | RpcNotification): ModernHost | undefined {
-    if (this.#modern.length <= 1) return this.#modern[0]
+    return this.#modern.length <= 1 ? this.#modern[0] : this.#claimedOf(message)
+  }
+
+  #claimedOf(message: RpcRequest | RpcNotification): ModernHost | undefined {
     const claim = claimOf(metaOf(message.params))
     return this.#modern.find((host) => host.revision === claim) ?? this.#modern[0]
   }

@@ -37,6 +37,14 @@ describe('JsonText', () => {
     expect(addMembers({ a: '\ud800' }, '"c":2').line).toBe('{"c":2,"a":"\ufffd"}')
   })
 
+  test('tells whether it has one of several members, whether or not it was told which it has', () => {
+    const wanted = new Set(['b', 'c'])
+    expect(new JsonText('{"a":{"b":1}}').hasAny(wanted)).toBe(false)
+    expect(new JsonText('{"a":1,"\\u0062":1}').hasAny(wanted)).toBe(true)
+    expect(JsonText.ofMembers('"a":1', ['a']).hasAny(wanted)).toBe(false)
+    expect(JsonText.ofMembers('"a":1,"c":1', ['a', 'c']).hasAny(wanted)).toBe(true)
+  })
+
   test('E14: reports keys that were given twice', () => {
     expect(new JsonText('{"name":"a","n\\u0061me":"b"}').duplicates).toEqual(['name'])
     expect(new JsonText('{"name":"a"}').duplicates).toEqual([])

@@ -116,6 +116,14 @@ export class JsonText {
     return this.#keys === undefined ? this.spans.has(key) : this.#keys.includes(key)
   }
 
+  /** Whether an object has one of these top-level members. */
+  hasAny(keys: ReadonlySet<string>): boolean {
+    const known = this.#keys
+    if (known === undefined) return [...keys].some((key) => this.spans.has(key))
+    for (let index = 0; index < known.length; index++) if (keys.has(known[index] as string)) return true
+    return false
+  }
+
   /** The source text of one top-level member, or `undefined`. */
   member(key: string): JsonText | undefined {
     const span = this.spans.get(key)

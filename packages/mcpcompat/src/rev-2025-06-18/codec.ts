@@ -8,6 +8,7 @@ import { type Json, type JsonRecord, toObject, toText } from '../jsonrpc/json.ts
 import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { memberOf } from '../member.ts'
+import { metaOf } from '../meta.ts'
 import { checkParams } from '../method-params.ts'
 import { plainToolCall } from '../plain-tool-call.ts'
 import { methods as modernMethods } from '../rev-2026-07-28/methods.ts'
@@ -44,7 +45,8 @@ class LegacyCodec implements WireCodec {
 
   decodeCall(message: RpcRequest): Decoded<DecodedCall> {
     const { params } = message
-    const envelopeFault = metaFault(params)
+    const meta = metaOf(params)
+    const envelopeFault = metaFault(meta)
     if (envelopeFault !== undefined) return failed('invalid-envelope', envelopeFault, params)
     let args: JsonRecord | undefined = plainToolCall(message.method, params)
     if (args === undefined) {
@@ -56,7 +58,7 @@ class LegacyCodec implements WireCodec {
       if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)
     }
     const call: Call = { method: message.method, params: args }
-    return { ok: true, value: { call, context: new RequestEnvelope(params, this.#session) } }
+    return { ok: true, value: { call, context: new RequestEnvelope(meta, this.#session) } }
   }
 
   encodeOutcome(call: Call, outcome: Outcome, _context: AnswerContext, id: RpcId): RpcResponse {

@@ -2,10 +2,10 @@ import type { Call } from '../contract/call.ts'
 import type { LogLevel, Peer } from '../contract/context.ts'
 import type { DecodedContext, RequestContext } from '../contract/wire.ts'
 import { addMembers, omitMembers } from '../jsonrpc/edit.ts'
-import { type JsonObject, type JsonRecord, isJsonObject, toText } from '../jsonrpc/json.ts'
+import { type JsonObject, type JsonRecord, type JsonValue, isJsonObject, toText } from '../jsonrpc/json.ts'
 import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcId } from '../jsonrpc/message.ts'
-import { metaKey, metaOf, stripReservedMeta } from '../meta.ts'
+import { metaKey, stripReservedMeta } from '../meta.ts'
 
 /** What a legacy request does not carry itself because the session agreed on it before. */
 export interface SessionFacts {
@@ -39,8 +39,7 @@ function isEnvelopeMember(key: string): boolean {
 }
 
 /** What is wrong with the `_meta` of a legacy request, in words, or `undefined`. */
-export function metaFault(params: JsonRecord | undefined): string | undefined {
-  const meta = metaOf(params)
+export function metaFault(meta: JsonValue | undefined): string | undefined {
   if (meta === undefined) return undefined
   if (!isJsonObject(meta)) return '"_meta" must be an object'
   const token = meta[metaKey.progressToken]
@@ -57,8 +56,7 @@ export class RequestEnvelope implements DecodedContext {
   readonly logLevel: LogLevel | undefined
   readonly resume = undefined
 
-  constructor(params: JsonRecord | undefined, session: SessionFacts) {
-    const meta = metaOf(params)
+  constructor(meta: JsonValue | undefined, session: SessionFacts) {
     this.peer = session.peer
     this.rawMeta = isJsonObject(meta) ? meta : undefined
     this.progressToken = this.rawMeta?.[metaKey.progressToken] as RpcId | undefined

@@ -9,6 +9,9 @@ import { metaKey } from '../meta.ts'
 
 const complete = '"resultType":"complete"'
 
+/** Members that a dispatcher may have written itself. */
+const ownMembers: ReadonlySet<string> = new Set(['resultType', '_meta'])
+
 type FinalOutcome = Outcome & { readonly kind: 'result' }
 
 /**
@@ -39,7 +42,7 @@ export class ResultWriter {
     const { value } = outcome
     const hints = cacheable ? (retried ? noCache : (outcome.hints ?? noCache)) : undefined
     if (JsonText.is(value)) {
-      const usual = hints === undefined && !value.has('resultType') && !value.has('_meta')
+      const usual = hints === undefined && !value.hasAny(ownMembers)
       return usual ? addMembers(value, this.#usual) : this.#completeText(value, hints)
     }
     let added = value['resultType'] === undefined ? complete : ''

@@ -9,7 +9,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Manifest, publishedMembers, rootDir } from '../test/_util/workspace.ts'
-import { runCommand } from './run-command.ts'
+import { outputOf, runCommand } from './run-command.ts'
 
 interface Packed {
   readonly name: string
@@ -21,12 +21,8 @@ interface Packed {
 const dryRun = process.argv.includes('--dry-run')
 const pending = readdirSync(join(rootDir, '.changeset')).filter((file) => file.endsWith('.md') && file !== 'README.md')
 
-/** Runs a command and gives what it printed; a failure ends the release. */
-async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
-  const result = await runCommand(command, args, { cwd, timeoutMs: 600_000 })
-  if (!result.ok) throw new Error(`${command} ${args.join(' ')}: ${result.reason}\n${result.output}`)
-  return result.output
-}
+const run = (command: string, args: readonly string[], cwd: string): Promise<string> =>
+  outputOf(command, args, { cwd, timeoutMs: 600_000 })
 
 /** Those that others depend on come first, so that a release that breaks off leaves nothing that cannot be installed. */
 function inOrder(): { folder: string; name: string }[] {

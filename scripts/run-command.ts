@@ -51,3 +51,10 @@ export function runCommand(
   })
   return promise
 }
+
+/** Runs a command and gives what it printed. Throws, with all of it, when the command fails. */
+export async function outputOf(command: string, args: readonly string[], options: RunCommandOptions): Promise<string> {
+  const result = await runCommand(command, args, options)
+  if (!result.ok) throw new Error(`${command} ${args.join(' ')}: ${result.reason}\n${result.output}`)
+  return result.output
+}

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runCommand } from '../../scripts/run-command.ts'
+import { outputOf } from '../../scripts/run-command.ts'
 import type { Tarball } from '../packed/_setup.ts'
 import { rootDir } from './workspace.ts'
 
@@ -27,11 +27,7 @@ export async function installConsumer(
     folder,
     copy: (from, to) => cpSync(join(rootDir, from), join(folder, to), { recursive: true }),
     write: (file, text) => writeFileSync(join(folder, file), text),
-    async run(command, args) {
-      const result = await runCommand(command, args, { cwd: folder, timeoutMs: 120_000 })
-      if (!result.ok) throw new Error(`${command} ${args.join(' ')}: ${result.reason}\n${result.output}`)
-      return result.output
-    },
+    run: (command, args) => outputOf(command, args, { cwd: folder, timeoutMs: 120_000 }),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   }
   consumer.write('package.json', JSON.stringify({ name: 'consumer', private: true, type: 'module' }))

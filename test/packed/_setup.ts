@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { runCommand } from '../../scripts/run-command.ts'
+import { outputOf, runCommand } from '../../scripts/run-command.ts'
 import { type Manifest, publishedMembers, rootDir } from '../_util/workspace.ts'
 
 /** A packed member. */
@@ -26,11 +26,8 @@ declare module 'vitest' {
   }
 }
 
-async function output(command: string, args: readonly string[], cwd: string): Promise<string> {
-  const result = await runCommand(command, args, { cwd, timeoutMs: 240_000 })
-  if (!result.ok) throw new Error(`${command} ${args.join(' ')}: ${result.reason}\n${result.output}`)
-  return result.output
-}
+const output = (command: string, args: readonly string[], cwd: string): Promise<string> =>
+  outputOf(command, args, { cwd, timeoutMs: 240_000 })
 
 /** Node itself comes from npm; the folder is kept, since each is a download of some size. */
 async function fetchNode(version: string): Promise<string> {

@@ -3,17 +3,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommand } from '../../scripts/run-command.ts'
+import { outputOf } from '../../scripts/run-command.ts'
 import { startRegistry } from '../_util/registry.ts'
 import { publishedMembers, rootDir } from '../_util/workspace.ts'
 
 const names = publishedMembers().map(({ manifest }) => manifest.name)
 
-async function run(command: string, args: readonly string[], cwd: string, env = {}): Promise<string> {
-  const result = await runCommand(command, args, { cwd, env, timeoutMs: 170_000 })
-  if (!result.ok) throw new Error(`${command} ${args.join(' ')}: ${result.reason}\n${result.output}`)
-  return result.output
-}
+const run = (command: string, args: readonly string[], cwd: string, env = {}): Promise<string> =>
+  outputOf(command, args, { cwd, env, timeoutMs: 170_000 })
 
 /** Packages that the committed changesets name. */
 function noted(): string[] {

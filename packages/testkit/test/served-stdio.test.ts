@@ -41,7 +41,7 @@ function call(id: number, name: string, args: object, modern = false): string {
 const children: ChildProcessWithoutNullStreams[] = []
 
 function start(): ChildProcessWithoutNullStreams {
-  const { command, args = [] } = fixture('served')
+  const { command, args = [] } = fixture('served', String(1024 * 1024))
   const child = spawn(command, args)
   children.push(child)
   return child

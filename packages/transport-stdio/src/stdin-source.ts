@@ -20,6 +20,8 @@ export function openStdin(): Readable {
 function openPipe(): Readable {
   const { Socket } = process.getBuiltinModule('node:net')
   const buffer = Buffer.allocUnsafeSlow(bufferBytes)
+  // Small requests are often of one size, and a view costs as much as a small object.
+  let chunk = buffer
   // The constructor has always taken what `connect` takes; its type does not say so.
   const options: SocketConstructorOpts & ConnectOpts = {
     fd: 0,
@@ -28,7 +30,8 @@ function openPipe(): Readable {
     onread: {
       buffer,
       callback(size) {
-        socket.emit('data', size === bufferBytes ? buffer : buffer.subarray(0, size))
+        if (chunk.length !== size) chunk = buffer.subarray(0, size)
+        socket.emit('data', chunk)
         return true
       },
     },

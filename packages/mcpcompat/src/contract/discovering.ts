@@ -21,8 +21,7 @@ class DiscoveringDispatcher implements Dispatcher {
 
   call(call: Call, context: CallContext): Outcome | Promise<Outcome> {
     if (call.method !== method.discover) return this.#inner.call(call, context)
-    const view = this.#inner.view(context.principal)
-    return view instanceof Promise ? view.then((offered) => this.#discovered(offered)) : this.#discovered(view)
+    return this.#discover(context.principal)
   }
 
   notify(notice: Call, context: CallContext): void | Promise<void> {
@@ -35,6 +34,11 @@ class DiscoveringDispatcher implements Dispatcher {
 
   drain(): Promise<void> {
     return this.#inner.drain()
+  }
+
+  #discover(principal: Principal): Outcome | Promise<Outcome> {
+    const view = this.#inner.view(principal)
+    return view instanceof Promise ? view.then((offered) => this.#discovered(offered)) : this.#discovered(view)
   }
 
   #discovered(view: ServerView): Outcome {

@@ -10,8 +10,12 @@ import { stringify } from './stringify.ts'
  */
 export function encodeMessage(message: RpcMessage): string {
   switch (message.kind) {
-    case 'result':
-      return `{"jsonrpc":"2.0","id":${encodeId(message.id)},"result":${encodePayload(message.result)}}`
+    case 'result': {
+      const { id, result } = message
+      const members = JsonText.is(result) ? result.lineMembers : undefined
+      if (members !== undefined) return `{"jsonrpc":"2.0","id":${encodeId(id)},"result":{${members}}}`
+      return `{"jsonrpc":"2.0","id":${encodeId(id)},"result":${encodePayload(result)}}`
+    }
     case 'request':
       return `{"jsonrpc":"2.0","id":${encodeId(message.id)},"method":${JSON.stringify(message.method)}${encodeParams(message.params)}}`
     case 'notification':

@@ -82,6 +82,11 @@ export class JsonText {
     return this.#line
   }
 
+  /** The text between the braces of an object where it is at hand and known to be one line: whoever joins it needs no `line` first. */
+  get lineMembers(): string | undefined {
+    return this.#isLine && this.#text === undefined ? this.#members : undefined
+  }
+
   /** Whether `line` is known to be the text. */
   get isLine(): boolean {
     return this.#isLine
@@ -118,8 +123,7 @@ export class JsonText {
 
   /** Whether an object has one of these top-level members. */
   hasAny(keys: ReadonlySet<string>): boolean {
-    const known = this.#keys
-    if (known === undefined) return [...keys].some((key) => this.spans.has(key))
+    const known = this.#keys ?? [...this.spans.keys()]
     for (let index = 0; index < known.length; index++) if (keys.has(known[index] as string)) return true
     return false
   }

@@ -181,6 +181,31 @@ describe('a call', () => {
     },
   )
 
+  test('MC-MSG-06: an error without an id fails the only call that is open, and none when there is doubt', async () => {
+    const { server, client, call } = connect()
+    const listening = call({ method: 'subscriptions/listen', params: { notifications: {} } }).catch(() => undefined)
+    const { id } = await server.one()
+    server.say(
+      client,
+      notification('notifications/subscriptions/acknowledged', {
+        notifications: {},
+        _meta: { [metaKey.subscriptionId]: id as number },
+      }),
+    )
+    const anonymous = { jsonrpc: '2.0', error: { code: -32_600, message: 'too long' } }
+    const first = call(echo).catch((reason: unknown) => reason)
+    await server.sent()
+    server.say(client, anonymous)
+    expect(await first).toMatchObject({ name: 'RpcError', code: -32_600, message: 'too long' })
+    const [second, third] = [call(echo), call(echo)]
+    const sent = await server.sent()
+    server.say(client, anonymous)
+    for (const request of sent) server.say(client, resultOf(request['id'], { content: [] }))
+    expect(await Promise.all([second, third])).toHaveLength(2)
+    client.closed()
+    await listening
+  })
+
   test('MC-CANC-01, MC-CANC-02, MS-CANC-01, MC-CANC-09, E8: one that is given up rejects at once, the server is told, a late answer is dropped', async () => {
     const { server, client, call } = connect()
     const stop = new AbortController()
@@ -257,7 +282,6 @@ describe('notices', () => {
       notification('notifications/unknown'),
       notification('notifications/cancelled', { requestId: id ?? null }),
       resultOf(4711, {}),
-      { jsonrpc: '2.0', error: { code: -32_700, message: 'Parse error' } },
       'garbage',
       { jsonrpc: '2.0', id: 1, method: 'ping' },
       resultOf(id, { content: [] }),
@@ -272,7 +296,6 @@ describe('notices', () => {
       'unknown-addressee',
       'unknown-addressee',
       'unknown-addressee',
-      'unknown-id',
       'unknown-id',
       'not-a-message',
       'unexpected-request',

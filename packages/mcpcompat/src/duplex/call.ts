@@ -155,7 +155,7 @@ class ModernClient implements ClientPeer {
   }
 
   #response(message: RpcResponse): void {
-    const pending = this.#pending.get(message.id)
+    const pending = message.id === undefined ? this.#onlyUnanswered() : this.#pending.get(message.id)
     if (pending === undefined) {
       const what =
         message.kind === 'error' && message.id === undefined
@@ -171,6 +171,12 @@ class ModernClient implements ClientPeer {
     } catch (error) {
       this.#pending.reject(pending, error)
     }
+  }
+
+  /** The call that an error without an id can only mean: a server that could not read a request cannot name it (MC-MSG-06). */
+  #onlyUnanswered(): PendingCall | undefined {
+    const waiting = this.#pending.all.filter((pending) => !this.#acknowledged.has(pending))
+    return waiting.length === 1 ? waiting[0] : undefined
   }
 
   #notification(message: RpcNotification): void {

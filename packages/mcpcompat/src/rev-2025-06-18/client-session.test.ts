@@ -214,6 +214,15 @@ describe('a call', () => {
     expect(client.openCalls).toBe(0)
   })
 
+  test('an error without an id fails the only call that is open', async () => {
+    const { server, client, call } = await connect()
+    const outcome = call(echo).catch((reason: unknown) => reason)
+    await server.sent()
+    server.say(client, { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'Parse error' } })
+    expect(await outcome).toMatchObject({ name: 'RpcError', code: -32_700 })
+    expect(client.openCalls).toBe(0)
+  })
+
   test('BR-210, BR-229: progress comes while the call is open and only if it grew', async () => {
     const { server, client, call } = await connect()
     const notices: Call[] = []

@@ -287,7 +287,9 @@ class LegacyClientSession implements LegacyClient {
 
   #response(message: RpcResponse): void {
     if (this.#requests.answered(message)) return
-    const pending = message.id === undefined ? undefined : this.#wire.get(message.id)
+    // A server that could not read a request cannot name it; with one request open there is no doubt.
+    const only = this.#wire.size === 1 ? this.#wire.values().next().value : undefined
+    const pending = message.id === undefined ? only : this.#wire.get(message.id)
     if (pending === undefined) {
       const what =
         message.kind === 'error' && message.id === undefined

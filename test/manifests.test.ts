@@ -7,6 +7,7 @@ import { type Manifest, publishedMembers, readJson, rootDir, workspaceMembers } 
 const exportMaps: Readonly<Record<string, readonly string[]>> = {
   '@atenea/core': ['.', './sqlite', './package.json'],
   '@atenea/mcpcompat': ['.', './transport', './schemas', './package.json'],
+  '@atenea/transport-http': ['.', './node', './package.json'],
   '@atenea/transport-stdio': ['.', './package.json'],
 }
 
@@ -14,6 +15,7 @@ const exportMaps: Readonly<Record<string, readonly string[]>> = {
 const oldestNode: Readonly<Record<string, string>> = {
   '@atenea/core': '>=20.19',
   '@atenea/mcpcompat': '>=20.19',
+  '@atenea/transport-http': '>=20.19',
   '@atenea/transport-stdio': '>=20.19',
   'atenea-server': '>=22.13',
 }
@@ -23,6 +25,7 @@ test('exactly these packages and apps are published', () => {
     'atenea-server',
     '@atenea/core',
     '@atenea/mcpcompat',
+    '@atenea/transport-http',
     '@atenea/transport-stdio',
   ])
 })

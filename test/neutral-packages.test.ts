@@ -10,11 +10,16 @@ const neutralEntries: readonly (readonly [entry: string, foreign: readonly strin
   ['packages/mcpcompat/src/transport.ts', []],
   ['packages/mcpcompat/src/schemas.ts', ['zod']],
   ['packages/core/src/index.ts', ['@atenea/mcpcompat', '@atenea/mcpcompat/transport']],
+  ['packages/transport-http/src/index.ts', ['@atenea/mcpcompat', '@atenea/mcpcompat/transport']],
 ]
 
 /** Entries that are for Node but must start fast: nothing heavy is loaded before it is needed. */
 const nodeEntries: readonly (readonly [entry: string, foreign: RegExp])[] = [
   ['packages/core/src/sqlite.ts', /^(?:@atenea\/mcpcompat(?:\/transport)?|node:(?!http|https|http2|net|tls|test).*)$/],
+  [
+    'packages/transport-http/src/node.ts',
+    /^(?:@atenea\/mcpcompat(?:\/transport)?|node:(?!http|https|http2|net|tls|test).*)$/,
+  ],
   [
     'packages/transport-stdio/src/index.ts',
     /^(?:@atenea\/mcpcompat(?:\/transport)?|node:(?!http|https|http2|tls|test).*)$/,
@@ -48,7 +53,7 @@ test.each(nodeEntries)('loading %s loads nothing heavy', (entry, allowed) => {
   expect([...loadedWith(entry)].filter(([specifier]) => !allowed.test(specifier))).toEqual([])
 })
 
-test.each(['packages/mcpcompat', 'packages/core'])(
+test.each(['packages/mcpcompat', 'packages/core', 'packages/transport-http'])(
   '%s compiles its neutral sources without the types of Node',
   (folder) => {
     const { compilerOptions } = readJson(`${folder}/tsconfig.json`) as { compilerOptions: { types?: string[] } }

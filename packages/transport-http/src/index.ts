@@ -1,0 +1,5 @@
+// Server
+
+// Client
+
+export {}

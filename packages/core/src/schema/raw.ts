@@ -2,6 +2,7 @@ import type { JsonObject } from '@atenea/mcpcompat'
 import { DefinitionError } from '../definition-error.ts'
 import type { Check } from './check.ts'
 import { compileCheck } from './compile.ts'
+import { compileFlatCheck } from './flat-check.ts'
 import { inspectSchema } from './inspect.ts'
 
 /** How values are checked against a raw JSON Schema. */
@@ -30,7 +31,7 @@ export function createRawSchema(schema: JsonObject, where: string): RawSchema {
     get check() {
       if (!isCompiled) {
         isCompiled = true
-        check = compileCheck(schema)
+        check = compileFlatCheck(schema) ?? compileCheck(schema)
       }
       return check
     },

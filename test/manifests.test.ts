@@ -5,6 +5,7 @@ import { type Manifest, publishedMembers, readJson, rootDir, workspaceMembers } 
 
 /** What a user can import. A key that goes away breaks users; a new one is a promise. */
 const exportMaps: Readonly<Record<string, readonly string[]>> = {
+  '@atenea/blobs': ['.', './package.json'],
   '@atenea/core': ['.', './sqlite', './package.json'],
   '@atenea/mcpcompat': ['.', './transport', './schemas', './package.json'],
   '@atenea/transport-http': ['.', './node', './package.json'],
@@ -13,6 +14,7 @@ const exportMaps: Readonly<Record<string, readonly string[]>> = {
 
 /** The oldest Node on which each is run by the checks. */
 const oldestNode: Readonly<Record<string, string>> = {
+  '@atenea/blobs': '>=20.19',
   '@atenea/core': '>=20.19',
   '@atenea/mcpcompat': '>=20.19',
   '@atenea/transport-http': '>=20.19',
@@ -23,6 +25,7 @@ const oldestNode: Readonly<Record<string, string>> = {
 test('exactly these packages and apps are published', () => {
   expect(publishedMembers().map((member) => member.manifest.name)).toEqual([
     'atenea-server',
+    '@atenea/blobs',
     '@atenea/core',
     '@atenea/mcpcompat',
     '@atenea/transport-http',

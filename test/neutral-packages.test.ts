@@ -15,6 +15,10 @@ const neutralEntries: readonly (readonly [entry: string, foreign: readonly strin
 
 /** Entries that are for Node but must start fast: nothing heavy is loaded before it is needed. */
 const nodeEntries: readonly (readonly [entry: string, foreign: RegExp])[] = [
+  [
+    'packages/blobs/src/index.ts',
+    /^(?:multiformats\/(?:cid|hashes\/digest)|node:(?!http|https|http2|net|tls|dns|test).*)$/,
+  ],
   ['packages/core/src/sqlite.ts', /^(?:@atenea\/mcpcompat(?:\/transport)?|node:(?!http|https|http2|net|tls|test).*)$/],
   [
     'packages/transport-http/src/node.ts',

@@ -23,7 +23,7 @@ function sourceAliases(): { find: RegExp; replacement: string }[] {
 
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     projects: [
       {
         extends: true,
@@ -37,6 +37,18 @@ export default defineConfig({
             'examples/**/*.test.ts',
             'test/*.test.ts',
           ],
+          exclude: ['**/node_modules/**', '**/*.pds.test.ts'],
+        },
+      },
+      {
+        // Against a real PDS and PLC directory. Needs the npm registry on first use.
+        extends: true,
+        resolve: { alias: sourceAliases() },
+        test: {
+          name: 'pds',
+          include: ['packages/**/*.pds.test.ts', 'apps/**/*.pds.test.ts'],
+          globalSetup: 'test/pds/setup.ts',
+          testTimeout: 60_000,
         },
       },
       {

@@ -61,6 +61,9 @@ const lastWordsMs = 200
 
 const noHints: WireHints = Object.freeze({})
 
+/** No messages, which no chunk that is still to come may change. */
+const nothing: Inbound[] = Object.freeze<Inbound[]>([]) as Inbound[]
+
 /** Newline-framed messages over a pair of byte streams (MS-FRM-01, MS-FRM-06). Owns both streams as far as `teardown` does. */
 export function createStreamConnection(parts: StreamConnectionParts): StreamConnection {
   const { readable, writable, principal, peerName } = parts
@@ -72,7 +75,7 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
   let closing: Promise<void> | undefined
   let peerEnded = false
   let peerSpoke = false
-  let batch: Inbound[] = []
+  let batch = nothing
 
   const inbox = channel<readonly Inbound[]>({
     waitAtBytes: pauseAtBytes,
@@ -92,7 +95,7 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
       },
       fault(fault) {
         if (fault === 'content-length' && !peerSpoke) void peerEnd(contentLengthError(peerName))
-        else batch.push({ message: rejectOf(fault, maxLineBytes), hints: noHints, principal })
+        else batch = [...batch, { message: rejectOf(fault, maxLineBytes), hints: noHints, principal }]
       },
     },
     { maxLineBytes },
@@ -102,7 +105,7 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
     framer.push(chunk)
     if (batch.length === 0) return
     const full = batch
-    batch = []
+    batch = nothing
     outbox.turnStarted()
     const room = inbox.push(full, chunk.length)
     if (room === undefined) return

@@ -40,6 +40,15 @@ export function createCallContext(options: CreateCallContextOptions): ServedCont
   return new ServedContext(host, id, decoded, principal, hints, scope)
 }
 
+/** What most calls never need, kept apart so that they do not pay for it. */
+class Extras {
+  scope: OwnedScope | undefined
+  meta: JsonObject | undefined
+  abort: AbortController | undefined
+  cancel: { readonly reason: unknown } | undefined
+  lastProgress: number = Number.NEGATIVE_INFINITY
+}
+
 /**
  * A `CallContext` as a serving loop holds it. Whatever most calls never look at (signal, scope, meta) is made on first use,
  * since a call that is answered at once should cost no more than its own work.
@@ -50,20 +59,13 @@ export class ServedContext implements CallContext {
   readonly id: RpcId
   readonly principal: Principal
   readonly hints: WireHints
-  readonly progressToken: RpcId | undefined
-  readonly logLevel: LogLevel | undefined
   /** Replaced by whoever answers an ask on behalf of the caller, before the call is dispatched again. */
   resume: Resume | undefined
   /** Set once the outcome is known or the call was cancelled: from then on nothing is written for it (MC-CANC-07, MC-PROG-06). */
   ended = false
   readonly #decoded: DecodedCall
   readonly #sharedScope: Scope | undefined
-  #ownScope: OwnedScope | undefined
-  #meta: JsonObject | undefined
-  #abort: AbortController | undefined
-  #cancelReason: unknown
-  #cancelled = false
-  #lastProgress = Number.NEGATIVE_INFINITY
+  #extras: Extras | undefined
 
   constructor(
     host: CallHost,
@@ -73,14 +75,11 @@ export class ServedContext implements CallContext {
     hints: WireHints,
     scope: Scope | undefined,
   ) {
-    const { context } = decoded
     this.call = decoded.call
     this.id = id
     this.principal = principal
     this.hints = hints
-    this.progressToken = context.progressToken
-    this.logLevel = context.logLevel
-    this.resume = context.resume
+    this.resume = decoded.context.resume
     this.host = host
     this.#decoded = decoded
     this.#sharedScope = scope
@@ -90,31 +89,42 @@ export class ServedContext implements CallContext {
     return this.#decoded.context.peer
   }
 
+  get progressToken(): RpcId | undefined {
+    return this.#decoded.context.progressToken
+  }
+
+  get logLevel(): LogLevel | undefined {
+    return this.#decoded.context.logLevel
+  }
+
   get meta(): JsonObject {
-    this.#meta ??= stripEnvelopeMeta(this.#decoded.context.rawMeta)
-    return this.#meta
+    const extras = this.#extra()
+    extras.meta ??= stripEnvelopeMeta(this.#decoded.context.rawMeta)
+    return extras.meta
   }
 
   get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      this.#abort = new AbortController()
-      if (this.#cancelled) this.#abort.abort(this.#cancelReason)
+    const extras = this.#extra()
+    if (extras.abort === undefined) {
+      extras.abort = new AbortController()
+      if (extras.cancel !== undefined) extras.abort.abort(extras.cancel.reason)
     }
-    return this.#abort.signal
+    return extras.abort.signal
   }
 
   get scope(): Scope {
     if (this.#sharedScope !== undefined) return this.#sharedScope
-    if (this.#ownScope === undefined) {
-      this.#ownScope = createScope()
+    const extras = this.#extra()
+    if (extras.scope === undefined) {
+      extras.scope = createScope()
       // Somebody who kept the context beyond the call gets a scope that is over, not one that nobody will ever close.
-      if (this.ended) void this.#ownScope.close()
+      if (this.ended) void extras.scope.close()
     }
-    return this.#ownScope
+    return extras.scope
   }
 
   get cancelled(): boolean {
-    return this.#cancelled
+    return this.#extras?.cancel !== undefined
   }
 
   emit(notice: Call): void | Promise<void> {
@@ -125,8 +135,9 @@ export class ServedContext implements CallContext {
   /** Progress only ever grows (MC-PROG-04); a step that does not is left out. */
   #hasGrown(notice: Call): boolean {
     const progress = memberOf(notice.params, 'progress')
-    if (typeof progress !== 'number' || progress <= this.#lastProgress) return false
-    this.#lastProgress = progress
+    const extras = this.#extra()
+    if (typeof progress !== 'number' || progress <= extras.lastProgress) return false
+    extras.lastProgress = progress
     return true
   }
 
@@ -134,13 +145,18 @@ export class ServedContext implements CallContext {
   cancel(reason: unknown): void {
     if (this.ended) return
     this.ended = true
-    this.#cancelled = true
-    this.#cancelReason = reason
-    this.#abort?.abort(reason)
+    const extras = this.#extra()
+    extras.cancel = { reason }
+    extras.abort?.abort(reason)
   }
 
   /** Closes the scope of this call, when somebody used it. A shared one belongs to others and stays open. */
   closeScope(): void | Promise<void> {
-    return this.#ownScope?.close()
+    return this.#extras?.scope?.close()
+  }
+
+  #extra(): Extras {
+    this.#extras ??= new Extras()
+    return this.#extras
   }
 }

@@ -56,7 +56,7 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
 
   return {
     put(line) {
-      text += `${line}\n`
+      text = text === '' ? `${line}\n` : `${text}${line}\n`
       if (text.length >= writeAtLength) write()
       else if (!scheduled) {
         scheduled = true

@@ -1,4 +1,5 @@
 import { TransportError } from '../jsonrpc/errors.ts'
+import { type Resolvers, withResolvers } from './with-resolvers.ts'
 
 export interface ChannelOptions {
   /** Bytes held for the consumer above which `push` asks to wait. */
@@ -38,11 +39,6 @@ interface Held<T> {
   readonly bytes: number
 }
 
-interface Settlers<T> {
-  resolve(value: T): void
-  reject(error: Error): void
-}
-
 class BufferedChannel<T> implements Channel<T>, AsyncIterator<T> {
   readonly #options: ChannelOptions
   #held: Held<T>[] = []
@@ -51,10 +47,10 @@ class BufferedChannel<T> implements Channel<T>, AsyncIterator<T> {
   #open = true
   /** Thrown once to the consumer when nothing is held any more. */
   #error: Error | undefined
-  #consumer: Settlers<IteratorResult<T>> | undefined
+  #consumer: Resolvers<IteratorResult<T>> | undefined
   #taken = false
   #stopping: Promise<void> | undefined
-  #room: { readonly promise: Promise<void>; resolve(): void } | undefined
+  #room: Resolvers<void> | undefined
 
   constructor(options: ChannelOptions) {
     this.#options = options
@@ -119,11 +115,11 @@ class BufferedChannel<T> implements Channel<T>, AsyncIterator<T> {
       }
       return Promise.resolve({ value: first.value, done: false })
     }
-    return new Promise((resolve, reject) => {
-      if (!this.#open) this.#settle({ resolve, reject })
-      else if (this.#consumer !== undefined) reject(new TypeError('a channel has one consumer'))
-      else this.#consumer = { resolve, reject }
-    })
+    const consumer = withResolvers<IteratorResult<T>>()
+    if (!this.#open) this.#settle(consumer)
+    else if (this.#consumer !== undefined) consumer.reject(new TypeError('a channel has one consumer'))
+    else this.#consumer = consumer
+    return consumer.promise
   }
 
   async return(): Promise<IteratorResult<T>> {
@@ -139,7 +135,7 @@ class BufferedChannel<T> implements Channel<T>, AsyncIterator<T> {
     await this.#options.onStop?.()
   }
 
-  #settle(consumer: Settlers<IteratorResult<T>>): void {
+  #settle(consumer: Resolvers<IteratorResult<T>>): void {
     const error = this.#error
     this.#error = undefined
     if (error === undefined) consumer.resolve({ value: undefined, done: true })
@@ -153,13 +149,7 @@ class BufferedChannel<T> implements Channel<T>, AsyncIterator<T> {
   }
 
   #waitForRoom(): Promise<void> {
-    if (this.#room === undefined) {
-      let release: () => void = () => undefined
-      const promise = new Promise<void>((resolve) => {
-        release = resolve
-      })
-      this.#room = { promise, resolve: release }
-    }
+    this.#room ??= withResolvers<void>()
     return this.#room.promise
   }
 

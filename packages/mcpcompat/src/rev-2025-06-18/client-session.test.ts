@@ -377,7 +377,7 @@ describe('requests of the server', () => {
     ['an unknown state', echo, 'nonsense', {}],
     ['another principal', echo, undefined, { principal: stranger }],
     ['other arguments', { ...echo, params: callTool('echo', { text: 'b' }) }, undefined, {}],
-    ['another method', { method: 'prompts/get', params: { name: 'echo' } }, undefined, {}],
+    ['another method', { ...echo, method: 'prompts/get' }, undefined, {}],
   ])(
     'BR-221, MC-MRTR-08, MC-MRTR-19: a retry with %s is refused, and the rightful one still works',
     async (_why, asked, state, caller) => {

@@ -259,8 +259,12 @@ class LegacyClientSession implements LegacyClient {
   }
 
   #send(message: RpcMessage, pending: PendingCall): void {
+    // Carriers with a stream for each request learn later that its answer will never come.
     const failed = (error: unknown): void => {
+      const lost = { code: rpcCode.internalError, message: 'The connection of the parked call was lost' }
+      if (this.#questions.keepAnswer(pending, { kind: 'error', id: pending.id, error: lost })) return
       this.#wire.delete(pending.id)
+      this.#questions.forget(pending)
       this.#pending.reject(pending, error)
     }
     try {

@@ -19,6 +19,8 @@ export interface LegacyFeatures {
   readonly choiceTitles: boolean
   /** Sampling with `tools`, and with several content blocks in one message. */
   readonly samplingTools: boolean
+  /** SSE streams that begin with an event which has an id and no data, so that a client can resume before the first message. */
+  readonly primedStreams: boolean
 }
 
 const features20250618: LegacyFeatures = {
@@ -29,6 +31,7 @@ const features20250618: LegacyFeatures = {
   elicitation: 'form',
   choiceTitles: false,
   samplingTools: false,
+  primedStreams: false,
 }
 
 const features20250326: LegacyFeatures = {
@@ -39,7 +42,10 @@ const features20250326: LegacyFeatures = {
 }
 
 const byRevision: ReadonlyMap<string, LegacyFeatures> = new Map([
-  ['2025-11-25', { ...features20250618, elicitation: 'modes', choiceTitles: true, samplingTools: true }],
+  [
+    '2025-11-25',
+    { ...features20250618, elicitation: 'modes', choiceTitles: true, samplingTools: true, primedStreams: true },
+  ],
   [legacyRevision, features20250618],
   ['2025-03-26', features20250326],
   ['2024-11-05', { ...features20250326, audio: false, completionsCapability: false }],

@@ -663,6 +663,21 @@ describe('what changes', () => {
     expect(await peer.rest()).toEqual([{ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: {} }])
   })
 
+  test('also for a dispatcher that needs time to say what it offers', async () => {
+    const changes = source()
+    const ready = await changes.dispatcher.offered
+    const view = deferred<typeof ready>()
+    changes.dispatcher.offered = view.promise
+    const peer = serve(changes.dispatcher)
+    peer.write(initialize('i'), notification('notifications/initialized'))
+    await turn()
+    expect(changes.opened).toBe(0)
+    view.resolve(ready)
+    await peer.read()
+    await turn()
+    expect(changes.opened).toBe(1)
+  })
+
   test('nothing is listened to when nothing is advertised', async () => {
     const changes = source({ tools: {} })
     await serveLegacy(changes.dispatcher)
@@ -694,6 +709,7 @@ describe('what changes', () => {
     const peer = await serveLegacy(changes.dispatcher)
     peer.write(legacy(1, 'resources/subscribe', { uri: 'a:1' }))
     await peer.read()
+    const [old] = changes.listens
     const held = deferred<void>()
     changes.hold = held.promise
     peer.write(legacy(2, 'resources/subscribe', { uri: 'a:2' }))
@@ -711,6 +727,9 @@ describe('what changes', () => {
     everybody(updated('a:2'))
     everybody(toolsChanged)
     expect(await peer.rest()).toHaveLength(3)
+    // what was on its way in the old one when the new one took over
+    old?.emit(toolsChanged)
+    expect(await peer.rest()).toEqual([])
   })
 
   test('many at once are one more listen, not one each', async () => {
@@ -751,6 +770,9 @@ describe('what changes', () => {
     ])
     changes.listens[0]?.emit(updated('a:1'))
     expect(await peer.rest()).toHaveLength(1)
+    peer.write(legacy(3, 'resources/subscribe', { uri: 'a:3' }))
+    await peer.rest()
+    expect(changes.listens.map(({ filter }) => filter['resourceSubscriptions'])).toEqual([['a:1', 'a:3']])
   })
 
   test('BR-107, LG-RES-01: without the capability the methods do not exist; a uri must be given', async () => {

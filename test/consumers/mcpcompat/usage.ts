@@ -11,6 +11,7 @@ import {
   toValue,
   type ServerView,
 } from '@atenea/mcpcompat'
+import { legacy, modern } from '@atenea/mcpcompat/schemas'
 import {
   type Connection,
   createMemoryPair,
@@ -92,5 +93,14 @@ const dispatcher: Dispatcher = {
 const options: AbortOptions = { signal: AbortSignal.timeout(1_000) }
 const seen: JsonObject = { kind: typeof dispatcher.call, aborted: options.signal?.aborted ?? null }
 expectEqual(seen, { kind: 'function', aborted: false })
+
+// schemas of each revision, for those who like zod
+const result: modern.CallToolResult = modern.callToolResultSchema.parse({
+  resultType: 'complete',
+  content: [],
+  more: 1,
+})
+expectEqual([result.content, result['more']], [[], 1])
+expectEqual(legacy.callToolResultSchema.safeParse({ content: 'none' }).success, false)
 
 console.log('ok')

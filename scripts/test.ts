@@ -43,6 +43,7 @@ const steps: readonly Step[] = [
     after: 'build',
   },
   vitest('sources', 'build'),
+  vitest('pds', 'build'),
   vitest('packed', 'build'),
   {
     name: 'requirements',

@@ -131,7 +131,7 @@ export function parseBlobId(text: string): BlobId {
   if (code !== sha256Code) throw unsupported('hash', text, `has the hash ${named(hashNames, code)}, not sha2-256`)
   if (size !== digestBytes) throw unsupported('digest-length', text, `has a hash of ${size} bytes instead of 32`)
   const id = new BlobId(digest)
-  // A varint can be written longer than needed, and two spellings of one id would be two keys.
+  // The decoder refuses every second spelling that is known of. If it ever lets one through, one id must not become two keys.
   if (id.text !== text) throw unsupported('not-canonical', text, 'is not the canonical text of its CID')
   return id
 }

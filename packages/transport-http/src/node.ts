@@ -1,5 +1,5 @@
 // Server
+export type { HttpListener, ListenHttpOptions } from './node/listen.ts'
+export { isLoopback, listenHttp } from './node/listen.ts'
 
 // Client
-
-export {}

@@ -1,0 +1,199 @@
+import type { Principal, WireHints } from '@atenea/mcpcompat'
+import type { Wheel } from '../wheel.ts'
+import type { BodyFault, BodySink, HeaderFields, HttpExchange } from './http-exchange.ts'
+import { nobody } from './nobody.ts'
+
+/** What is used of `http.IncomingMessage`. */
+export interface NodeRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: object
+  on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
+  on(event: 'end', listener: () => void): unknown
+  destroy(): unknown
+}
+
+/** What is used of `http.ServerResponse`. */
+export interface NodeResponse {
+  readonly destroyed: boolean
+  readonly writableFinished: boolean
+  readonly writableLength: number
+  writeHead(status: number, fields: string[]): unknown
+  write(text: string): boolean
+  end(text: string): unknown
+  on(event: 'close', listener: () => void): unknown
+  once(event: 'drain' | 'close', listener: () => void): unknown
+  off(event: 'drain' | 'close', listener: () => void): unknown
+  destroy(): unknown
+}
+
+/** The global of Node, where requests of this kind come from. */
+declare const Buffer: {
+  byteLength(text: string): number
+  concat(chunks: readonly Uint8Array[]): Uint8Array
+}
+
+/** How many times the limit is still read and thrown away after a refusal, so that the client gets to see it. */
+const discardedLimits = 8
+
+/** An exchange of `node:http`, without anything of the web platform in between: that would cost more than all the rest. */
+export class NodeExchange implements HttpExchange {
+  readonly method: string
+  readonly target: string
+  readonly headers: WireHints
+  principal: Principal = nobody
+  commonFields: HeaderFields = []
+  readonly #req: NodeRequest
+  readonly #res: NodeResponse
+  readonly #slowBodies: Wheel
+  #relief: Promise<void> | undefined
+
+  constructor(req: NodeRequest, res: NodeResponse, slowBodies: Wheel) {
+    this.method = req.method ?? 'GET'
+    this.target = req.url ?? '/'
+    // only set-cookie can be a list, and nobody asks for that
+    this.headers = req.headers as WireHints
+    this.#req = req
+    this.#res = res
+    this.#slowBodies = slowBodies
+  }
+
+  get gone(): boolean {
+    return this.#res.destroyed
+  }
+
+  get unsent(): number {
+    return this.#res.writableLength
+  }
+
+  read(maxBytes: number, sink: BodySink): void {
+    const reading = new BodyReading(this, this.#req, maxBytes, sink)
+    reading.seat = this.#slowBodies.add(reading)
+    this.#req.on('data', (chunk) => reading.take(chunk))
+    this.#req.on('end', () => reading.end())
+  }
+
+  watch(onGone: () => void): void {
+    const res = this.#res
+    if (res.destroyed) onGone()
+    else
+      res.on('close', () => {
+        if (!res.writableFinished) onGone()
+      })
+  }
+
+  whole(status: number, fields: HeaderFields, body: string): void {
+    if (this.gone) return
+    this.#res.writeHead(status, this.#head(fields, 'Content-Length', String(Buffer.byteLength(body))))
+    this.#res.end(body)
+  }
+
+  open(fields: HeaderFields, first: string): void {
+    if (this.gone) return
+    this.#res.writeHead(200, this.#head(fields))
+    this.#res.write(first)
+  }
+
+  write(text: string): void | Promise<void> {
+    if (this.gone || this.#res.write(text)) return
+    this.#relief ??= this.#relieved()
+    return this.#relief
+  }
+
+  finish(last: string): void {
+    if (!this.gone) this.#res.end(last)
+  }
+
+  destroy(): void {
+    this.#res.destroy()
+  }
+
+  #head(fields: HeaderFields, ...more: string[]): string[] {
+    return [...fields, ...this.commonFields, ...more]
+  }
+
+  #relieved(): Promise<void> {
+    const res = this.#res
+    return new Promise((resolve) => {
+      const done = (): void => {
+        res.off('drain', done)
+        res.off('close', done)
+        this.#relief = undefined
+        resolve()
+      }
+      res.once('drain', done)
+      res.once('close', done)
+    })
+  }
+}
+
+/** A body while it arrives. Most come in one chunk, which is decoded as it is. */
+class BodyReading {
+  seat: Set<unknown> | undefined
+  readonly #exchange: HttpExchange
+  readonly #req: NodeRequest
+  readonly #maxBytes: number
+  readonly #sink: BodySink
+  #first: Uint8Array | undefined
+  #rest: Uint8Array[] | undefined
+  #size = 0
+  #over = false
+
+  constructor(exchange: HttpExchange, req: NodeRequest, maxBytes: number, sink: BodySink) {
+    this.#exchange = exchange
+    this.#req = req
+    this.#maxBytes = maxBytes
+    this.#sink = sink
+  }
+
+  take(chunk: Uint8Array): void {
+    this.#size += chunk.byteLength
+    if (this.#size > this.#maxBytes) {
+      this.#fail('too-large')
+      if (this.#size > this.#maxBytes * discardedLimits) this.#req.destroy()
+    }
+    if (this.#over) return
+    if (this.#first === undefined) this.#first = chunk
+    else (this.#rest ??= [this.#first]).push(chunk)
+  }
+
+  end(): void {
+    if (this.#over) return
+    const bytes = this.#rest === undefined ? this.#first : Buffer.concat(this.#rest)
+    const text = bytes === undefined ? '' : decode(bytes)
+    if (text === undefined) this.#fail('not-text')
+    else {
+      this.#stop()
+      this.#sink.body(this.#exchange, text)
+    }
+  }
+
+  /** A whole turn of the wheel has passed. */
+  turn(): void {
+    this.#fail('too-slow')
+  }
+
+  #fail(fault: BodyFault): void {
+    if (this.#over) return
+    this.#stop()
+    this.#sink.bodyFault(this.#exchange, fault)
+  }
+
+  #stop(): void {
+    this.#over = true
+    this.#first = undefined
+    this.#rest = undefined
+    this.seat?.delete(this)
+  }
+}
+
+/** The text of UTF-8, or `undefined`. Only a text with a replacement character can come from bytes that are none. */
+function decode(bytes: Uint8Array): string | undefined {
+  const text = (bytes as unknown as { toString(encoding: 'utf8'): string }).toString('utf8')
+  if (!text.includes('\ufffd')) return text
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,123 @@
+import { type Call, type Dispatcher, method, type OnDiagnostic, type Outcome } from '@atenea/mcpcompat'
+import {
+  type AnswerForms,
+  type CallHost,
+  type CallRunner,
+  encodeMessage,
+  reportFailure,
+  type RpcRequest,
+  type RpcResponse,
+  ServedContext,
+  statusOfError,
+  type WireCodec,
+} from '@atenea/mcpcompat/transport'
+import { jsonFields } from '../carrier/answers.ts'
+import type { HttpExchange } from '../carrier/http-exchange.ts'
+import { sseEvent, sseFields } from '../sse/encode.ts'
+import { EventStream, type StreamPolicy } from '../sse/event-stream.ts'
+
+/** What all exchanges of a handler share. */
+export interface ExchangeHostOptions {
+  /** Answers calls, discovery included. */
+  readonly dispatcher: Dispatcher
+  readonly streams: StreamPolicy
+  readonly onDiagnostic: OnDiagnostic | undefined
+}
+
+/**
+ * One POST that is one call (MH-POST-01), with nothing before or after it: the answer is JSON when it is all there is to say,
+ * and a stream as soon as a notice comes first. A client that goes cancels its call at once (MH-SSE-10, A-47).
+ */
+export class ServedExchange implements CallHost {
+  readonly dispatcher: Dispatcher
+  readonly #exchange: HttpExchange
+  readonly #codec: WireCodec
+  readonly #forms: AnswerForms
+  readonly #options: ExchangeHostOptions
+  #stream: EventStream | undefined
+
+  constructor(exchange: HttpExchange, codec: WireCodec, forms: AnswerForms, options: ExchangeHostOptions) {
+    this.dispatcher = options.dispatcher
+    this.#exchange = exchange
+    this.#codec = codec
+    this.#forms = forms
+    this.#options = options
+  }
+
+  /** Runs the call of a request that the ladder has let through. */
+  run(message: RpcRequest, runner: CallRunner): void {
+    const { headers, principal } = this.#exchange
+    const decoded = this.#codec.decodeCall(message, headers)
+    if (!decoded.ok) {
+      // the ladder has refused all but what only the codec knows: a method that the revision has not
+      const code = decoded.reason === 'not-in-revision' ? -32_601 : -32_602
+      this.#answer({ kind: 'error', id: message.id, error: { code, message: decoded.message } })
+      return
+    }
+    if (runner.full) {
+      const error = { code: -32_603, message: 'Too many requests in flight' }
+      this.#answer({ kind: 'error', id: message.id, error })
+      return
+    }
+    const context = new ServedContext(this, message.id, decoded.value, principal, headers, undefined)
+    runner.run(context)
+    if (!context.ended) this.#follow(context, runner)
+  }
+
+  /** Ends a subscription from this side, with its result and no more. */
+  endListen(context: ServedContext, runner: CallRunner, reason: unknown): void {
+    if (context.ended) return
+    this.answer(context, { kind: 'result', value: {} })
+    runner.cancel(context, reason)
+  }
+
+  // the host of its call
+
+  notify(context: ServedContext, notice: Call): void | Promise<void> {
+    // a client that takes no stream misses what is only told on the way
+    if (!this.#forms.sse) return
+    const message = this.#codec.encodeNotice(context.call, notice, context, context.id)
+    if (message !== undefined) return this.#streaming().write(sseEvent(encodeMessage(message)))
+  }
+
+  answer(context: ServedContext, outcome: Outcome): void {
+    this.#answer(this.#codec.encodeOutcome(context.call, outcome, context, context.id))
+  }
+
+  refuse(context: ServedContext, error: unknown): void {
+    reportFailure(error, context.call, this.#options.onDiagnostic)
+    this.#answer(this.#codec.encodeError(error, context.id, context.call))
+  }
+
+  #answer(message: RpcResponse): void {
+    const text = encodeMessage(message)
+    const stream = this.#stream
+    if (stream?.opened === true) {
+      stream.finish(sseEvent(text))
+      return
+    }
+    stream?.leave()
+    const status = message.kind === 'error' ? statusOfError(message.error.code) : 200
+    if (this.#forms.json) this.#exchange.whole(status, jsonFields, text)
+    else this.#exchange.whole(status, sseFields, sseEvent(text))
+  }
+
+  /** By itself, since only a call that takes its time needs it. */
+  #follow(context: ServedContext, runner: CallRunner): void {
+    this.#exchange.watch(() => {
+      this.#stream?.leave()
+      runner.cancel(context, new DOMException('The client is gone', 'AbortError'))
+    })
+    if (this.#forms.sse && !context.ended) this.#streaming()
+  }
+
+  #streaming(): EventStream {
+    this.#stream ??= new EventStream(this.#exchange, this.#options.streams)
+    return this.#stream
+  }
+}
+
+/** Whether a call is a subscription, which goes on until somebody ends it. */
+export function isListen(context: ServedContext): boolean {
+  return context.call.method === method.listen
+}

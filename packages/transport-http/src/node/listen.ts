@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Dispatcher, TransportError } from '@atenea/mcpcompat'
+import { type CreateHttpHandlerOptions, createHttpHandler, type DrainOptions, type HttpHandler } from '../handler.ts'
+
+export interface ListenHttpOptions extends CreateHttpHandlerOptions {
+  /** Default 0: any free port. */
+  readonly port?: number | undefined
+  /** Address to bind. Default `127.0.0.1` (MH-EP-04). On another than a loopback address use `authenticate`. */
+  readonly host?: string | undefined
+  /** How long the head of a request may take to arrive, in milliseconds. Default 10,000. */
+  readonly headersTimeoutMs?: number | undefined
+  /** Largest head of a request, in bytes; beyond it is answered with 431. Default 32 KiB. */
+  readonly maxHeaderBytes?: number | undefined
+}
+
+export interface HttpListener extends AsyncDisposable {
+  /** The endpoint, as a client on this machine can reach it. */
+  readonly url: string
+  readonly port: number
+  readonly handler: HttpHandler
+  /**
+   * Accepts nothing new, ends subscriptions with their result, lets requests in flight finish for a bounded time, and ends
+   * sessions. Resolves when every connection is closed. Same as `asyncDispose`.
+   */
+  close(options?: DrainOptions): Promise<void>
+}
+
+/** Whether only this machine can reach an address. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
+  return bare === 'localhost' || bare === '::1' || /^127(?:\.\d{1,3}){3}$/.test(bare)
+}
+
+/**
+ * Listens with `node:http`. On a loopback address only the names of the loopback interface may be asked for, and pages that
+ * this very listener would serve may ask; name others in `allowedOrigins`. On any other address no name is refused unless
+ * `allowedHosts` says which are good. Rejects with a `TransportError` of kind `unreachable` when the address cannot be used.
+ */
+export async function listenHttp(dispatcher: Dispatcher, options: ListenHttpOptions): Promise<HttpListener> {
+  const { host = '127.0.0.1', port = 0, headersTimeoutMs = 10_000, maxHeaderBytes = 32 * 1024 } = options
+  const loopback = isLoopback(host)
+  // not imported: loading it as a module reads every export of it, and with them half of the web platform
+  const http = process.getBuiltinModule('node:http')
+  const server = http.createServer({
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersTimeoutMs,
+    // bodies have a time limit of their own, after which the client gets a JSON-RPC error
+    requestTimeout: (options.bodyTimeoutMs ?? 30_000) + headersTimeoutMs + 5_000,
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, 5_000),
+    // a connection whose other end has vanished is found out by the system
+    keepAlive: true,
+    keepAliveInitialDelay: 60_000,
+    noDelay: true,
+  })
+  // sockets that keep a stream have no time limit
+  server.timeout = 0
+  await listening(server, host, port)
+  const bound = server.address() as AddressInfo
+  const handler = createHttpHandler(dispatcher, {
+    ...options,
+    allowedHosts: options.allowedHosts ?? (loopback ? undefined : 'any'),
+    allowedOrigins: [...(options.allowedOrigins ?? []), ...(loopback ? ownOrigins(bound.port) : [])],
+    anonymous: options.anonymous ?? `anonymous@${host}:${bound.port}`,
+    createSessionId: options.createSessionId ?? process.getBuiltinModule('node:crypto').randomUUID,
+  })
+  server.on('request', (req: IncomingMessage, res: ServerResponse) => handler.node(req, res))
+  server.on('error', (cause) => {
+    options.onDiagnostic?.({ level: 'error', code: 'listener-failed', message: `cannot accept at ${host}`, cause })
+  })
+
+  let closing: Promise<void> | undefined
+  const close = async (drain?: DrainOptions): Promise<void> => {
+    closing ??= (async () => {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve())
+      })
+      await handler.drain(drain)
+      await handler[Symbol.asyncDispose]()
+      // answers that were written last are on their way; what then still holds a connection is cut off
+      setTimeout(() => server.closeAllConnections(), lastWordsMs).unref()
+      server.closeIdleConnections()
+      await closed
+    })()
+    await closing
+  }
+  const shown = loopback ? host : host === '::' || host === '0.0.0.0' ? '127.0.0.1' : host
+  const url = `http://${shown.includes(':') ? `[${shown}]` : shown}:${bound.port}${options.path ?? '/mcp'}`
+  return { url, port: bound.port, handler, close, [Symbol.asyncDispose]: async () => await close() }
+}
+
+/** How long connections may take to carry the last answers away, in milliseconds. */
+const lastWordsMs = 500
+
+function ownOrigins(port: number): string[] {
+  return ['localhost', '127.0.0.1', '[::1]'].map((name) => `http://${name}:${port}`)
+}
+
+function listening(server: import('node:http').Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: Error & { code?: string }): void => {
+      const reason = cause.code === 'EADDRINUSE' ? 'the port is in use' : cause.message
+      reject(new TransportError('unreachable', `cannot listen on ${host}:${port}: ${reason}`, { cause }))
+    }
+    server.once('error', onError)
+    server.listen({ host: host.replace(/^\[|\]$/g, ''), port }, () => {
+      server.off('error', onError)
+      resolve()
+    })
+  })
+}

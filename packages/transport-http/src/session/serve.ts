@@ -1,0 +1,312 @@
+import { type Dispatcher, notice, type Principal, RpcError, rpcCode, type RpcId } from '@atenea/mcpcompat'
+import {
+  type AnswerForms,
+  CallRunner,
+  createServerSession,
+  type CreateServerSessionOptions,
+  encodeMessage,
+  featuresOf,
+  type PeerPort,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type SendOptions,
+  type ServerSession,
+} from '@atenea/mcpcompat/transport'
+import { answerError, jsonFields } from '../carrier/answers.ts'
+import type { HeaderFields, HttpExchange } from '../carrier/http-exchange.ts'
+import { sseComment, sseEventWithId, sseFields } from '../sse/encode.ts'
+import { EventStream, type StreamPolicy } from '../sse/event-stream.ts'
+import { EventLog, type EventLogOptions, eventId, type LoggedEvent, readEventId } from './event-log.ts'
+
+export interface HttpSessionOptions {
+  readonly id: string
+  readonly principal: Principal
+  readonly dispatcher: Dispatcher
+  readonly session: Omit<CreateServerSessionOptions, 'runner'>
+  readonly streams: StreamPolicy
+  readonly log: EventLogOptions
+  /** The handshake has succeeded, and the client is about to learn the id of the session. */
+  readonly onOpened: (session: HttpSession) => void
+}
+
+/** The stream that belongs to no request; those of requests have numbers of their own. */
+const standalone = 0
+
+/** The POST of one request, until it is answered. */
+interface OpenPost {
+  /** As the client gave it, which may be the id of another open request too (A-21). */
+  readonly clientId: RpcId
+  readonly forms: AnswerForms
+  readonly stream: number
+  /** Where the answer goes, unless the client has gone; it may come back for it. */
+  reply: { readonly exchange: HttpExchange; readonly events: EventStream | undefined } | undefined
+  /** Whether something was written as an event, so that the client can ask for the rest. */
+  streamed: boolean
+}
+
+/**
+ * A legacy session on HTTP: which message of the server goes out on which response. What the messages mean is the business of
+ * `createServerSession`. A client that goes does not cancel anything (A-45, LG-HTTP-08): what it was sent as events, and the
+ * answers to what it asked in that way, wait for it in the log.
+ */
+export class HttpSession implements PeerPort {
+  readonly id: string
+  readonly principal: Principal
+  /** When the client was last heard of, by the clock of the sessions. */
+  lastSeen = 0
+  readonly #options: HttpSessionOptions
+  readonly #runner: CallRunner
+  readonly #session: ServerSession
+  readonly #log: EventLog
+  /** By the id under which a request runs here. */
+  readonly #posts = new Map<RpcId, OpenPost>()
+  /** The GET stream, of which a session has one at most. */
+  #events: EventStream | undefined
+  /** The last event of the standalone stream that some client was given. */
+  #delivered = 0
+  #lastStream = standalone
+  #lastAlias = 0
+  #primes = false
+  #over = false
+
+  constructor(options: HttpSessionOptions) {
+    this.id = options.id
+    this.principal = options.principal
+    this.#options = options
+    this.#log = new EventLog(options.log)
+    this.#runner = new CallRunner({
+      maxInFlight: options.session.maxInFlight ?? 1_024,
+      onDiagnostic: options.session.onDiagnostic,
+    })
+    this.#session = createServerSession(options.dispatcher, this, { ...options.session, runner: this.#runner })
+  }
+
+  /** The revision that was agreed on. */
+  get revision(): string | undefined {
+    return this.#session.revision
+  }
+
+  /** Whether requests of the client wait for their answers. */
+  get busy(): boolean {
+    return this.#posts.size > 0
+  }
+
+  // what the client sends
+
+  /** Takes a request. Its answer goes to this exchange. */
+  request(message: RpcRequest, exchange: HttpExchange, forms: AnswerForms): void {
+    const id = this.#posts.has(message.id) ? this.#alias() : message.id
+    const post: OpenPost = {
+      clientId: message.id,
+      forms,
+      stream: ++this.#lastStream,
+      reply: { exchange, events: undefined },
+      streamed: false,
+    }
+    this.#posts.set(id, post)
+    const origin = { principal: exchange.principal, hints: exchange.headers }
+    this.#session.receive(id === message.id ? message : { ...message, id }, origin)
+    if (this.#posts.get(id) === post) this.#attach(post, exchange)
+  }
+
+  /** Takes a notification, or the answer to a question. */
+  message(message: RpcNotification | RpcResponse, exchange: HttpExchange): void {
+    this.#session.receive(message, { principal: exchange.principal, hints: exchange.headers })
+    if (message.kind === 'notification' && message.method === notice.cancelled) this.#endCancelled()
+  }
+
+  /** Opens the GET stream, or goes on with a stream whose connection was lost. */
+  open(exchange: HttpExchange, lastEventId: string | undefined): void {
+    if (lastEventId === undefined) {
+      this.#openStandalone(exchange, this.#delivered)
+      return
+    }
+    const last = readEventId(lastEventId)
+    if (last === undefined || last.stream > this.#lastStream) {
+      answerError(exchange, 400, { code: -32_600, message: 'This Last-Event-ID was not given in this session.' })
+    } else if (last.stream === standalone) {
+      this.#openStandalone(exchange, last.number)
+    } else {
+      this.#resume(exchange, last)
+    }
+  }
+
+  // what the server sends
+
+  send(message: RpcMessage, options?: SendOptions): void | Promise<void> {
+    if (this.#over) return
+    if (message.kind === 'result' || message.kind === 'error') {
+      const post = message.id === undefined ? undefined : this.#posts.get(message.id)
+      if (post !== undefined) this.#answer(message.id as RpcId, post, message)
+      return
+    }
+    const post = options?.relatedTo === undefined ? undefined : this.#posts.get(options.relatedTo)
+    if (post === undefined) return this.#sendStandalone(message)
+    if (post.forms.sse) return this.#sendRelated(post, message)
+    // a question can go another way than the answer; what is only told on the way is left out (A-20)
+    if (message.kind === 'request') return this.#sendStandalone(message)
+  }
+
+  // the end
+
+  /** Resolves when no request waits for its answer. */
+  idle(): Promise<void> {
+    return this.#runner.idle()
+  }
+
+  /** Ends the session and everything in it. */
+  async close(reason: unknown): Promise<void> {
+    if (this.#over) return
+    for (const context of this.#runner.openCalls) context.host.refuse(context, sessionEnded())
+    this.#over = true
+    this.#runner.cancelAll(reason)
+    for (const [id, post] of this.#posts) this.#drop(id, post)
+    this.#events?.finish('')
+    this.#events = undefined
+    await this.#session.close(reason)
+  }
+
+  #alias(): RpcId {
+    let id: string
+    do id = `again-${++this.#lastAlias}`
+    while (this.#posts.has(id))
+    return id
+  }
+
+  /** A request that is not answered at once: its client may go, and it may be quiet for long. */
+  #attach(post: OpenPost, exchange: HttpExchange): void {
+    post.reply ??= { exchange, events: undefined }
+    if (post.forms.sse) this.#streamOf(post)
+    exchange.watch(() => {
+      if (post.reply?.exchange !== exchange) return
+      post.reply.events?.leave()
+      post.reply = undefined
+    })
+  }
+
+  #streamOf(post: OpenPost): EventStream | undefined {
+    const { reply } = post
+    if (reply === undefined) return undefined
+    if (reply.events !== undefined) return reply.events
+    const events = new EventStream(reply.exchange, this.#options.streams, this.#fields())
+    post.reply = { exchange: reply.exchange, events }
+    return events
+  }
+
+  #sendRelated(post: OpenPost, message: RpcMessage): void | Promise<void> {
+    const first = post.streamed ? '' : this.#prime(post.stream)
+    post.streamed = true
+    const event = this.#log.append(post.stream, encodeMessage(message))
+    return this.#streamOf(post)?.write(first + written(event))
+  }
+
+  #answer(id: RpcId, post: OpenPost, answer: RpcResponse): void {
+    this.#posts.delete(id)
+    const message = { ...answer, id: post.clientId }
+    const text = encodeMessage(message)
+    const opening = this.#opening(answer)
+    const { reply } = post
+    const streamed = post.streamed || reply?.events?.opened === true
+    if (streamed) {
+      const event = this.#log.append(post.stream, text)
+      reply?.events?.finish(written(event))
+      return
+    }
+    if (reply === undefined) return // nobody can ask for it, since no event was ever seen
+    reply.events?.leave()
+    if (post.forms.json) {
+      reply.exchange.whole(200, [...jsonFields, ...opening], text)
+    } else {
+      const event = this.#log.append(post.stream, text)
+      reply.exchange.whole(200, [...sseFields, ...opening], this.#prime(post.stream) + written(event))
+    }
+  }
+
+  /** The first answer of a session tells its id (LG-SESS-01); a handshake that failed has opened nothing. */
+  #opening(answer: RpcResponse): HeaderFields {
+    if (this.#opened) return []
+    if (answer.kind === 'error' || this.#session.revision === undefined) return []
+    this.#opened = true
+    this.#primes = featuresOf(this.#session.revision).primedStreams
+    this.#options.onOpened(this)
+    return this.#fieldsOfId
+  }
+  #opened = false
+
+  get #fieldsOfId(): HeaderFields {
+    return ['Mcp-Session-Id', this.id]
+  }
+
+  #fields(): HeaderFields {
+    return [...sseFields, ...this.#fieldsOfId]
+  }
+
+  /** An event without a message, so that a client can come back before the first. */
+  #prime(stream: number): string {
+    return this.#primes ? `id: ${eventId({ stream, number: this.#log.last })}\ndata:\n\n` : ''
+  }
+
+  #sendStandalone(message: RpcMessage): void | Promise<void> {
+    const event = this.#log.append(standalone, encodeMessage(message))
+    if (this.#events === undefined) return
+    this.#delivered = event.number
+    return this.#events.write(written(event))
+  }
+
+  #openStandalone(exchange: HttpExchange, after: number): void {
+    // the newest connection is the one that somebody reads (decisions 2.2)
+    this.#events?.finish('')
+    const events = new EventStream(exchange, this.#options.streams, this.#fields())
+    this.#events = events
+    const missed = this.#log.after(standalone, after)
+    this.#delivered = Math.max(this.#delivered, missed.at(-1)?.number ?? 0)
+    void events.write((this.#prime(standalone) || sseComment) + missed.map(written).join(''))
+    exchange.watch(() => {
+      events.leave()
+      if (this.#events === events) this.#events = undefined
+    })
+  }
+
+  /** The rest of the answer to one request: what was missed, and what is still to come (LG-RESUME-02). */
+  #resume(exchange: HttpExchange, last: Pick<LoggedEvent, 'stream' | 'number'>): void {
+    const missed = this.#log.after(last.stream, last.number).map(written).join('')
+    const post = [...this.#posts.values()].find(({ stream }) => stream === last.stream)
+    const events = new EventStream(exchange, this.#options.streams, this.#fields())
+    void events.write(missed === '' ? sseComment : missed)
+    if (post === undefined) {
+      events.finish('')
+      return
+    }
+    post.reply?.events?.finish('')
+    post.reply = { exchange, events }
+    this.#attach(post, exchange)
+  }
+
+  /** The streams of calls that the client has cancelled: no answer will come on them. */
+  #endCancelled(): void {
+    for (const [id, post] of this.#posts) if (!this.#runner.has(id)) this.#drop(id, post)
+  }
+
+  #drop(id: RpcId, post: OpenPost): void {
+    this.#posts.delete(id)
+    const { reply } = post
+    if (reply === undefined) return
+    if (reply.events?.opened === true) reply.events.finish('')
+    else {
+      reply.events?.leave()
+      // neither an answer nor a fault: an empty stream, or nothing at all
+      if (post.forms.sse) reply.exchange.whole(200, this.#fields(), '')
+      else reply.exchange.whole(202, [], '')
+    }
+  }
+}
+
+function sessionEnded(): RpcError {
+  return new RpcError(rpcCode.internalError, 'The session ended before this call was finished')
+}
+
+function written(event: LoggedEvent): string {
+  return sseEventWithId(eventId(event), event.text)
+}

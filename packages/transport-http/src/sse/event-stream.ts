@@ -1,0 +1,73 @@
+import type { HeaderFields, HttpExchange } from '../carrier/http-exchange.ts'
+import type { Seat, Turning, Wheel } from '../wheel.ts'
+import { sseComment, sseFields } from './encode.ts'
+
+/** How streams are kept alive and bounded. One object for a handler. */
+export interface StreamPolicy {
+  /** Turns once in the time after which a stream gets a sign of life. */
+  readonly beats: Wheel
+  /** Most bytes that wait for a client; one that reads slower is cut off. */
+  readonly maxUnsentBytes: number
+}
+
+/** Turns during which a client may read nothing at all before it counts as gone. */
+const maxStalledTurns = 8
+
+/**
+ * The answer to one request as a stream of events, which begins with the first of them: until then a single JSON answer is
+ * still possible. A request that is quiet for long becomes a stream as well, so that nobody on the way cuts it off (C8).
+ */
+export class EventStream implements Turning {
+  readonly #exchange: HttpExchange
+  readonly #policy: StreamPolicy
+  readonly #fields: HeaderFields
+  readonly #seat: Seat
+  #opened = false
+  #stalledTurns = 0
+
+  constructor(exchange: HttpExchange, policy: StreamPolicy, fields: HeaderFields = sseFields) {
+    this.#exchange = exchange
+    this.#policy = policy
+    this.#fields = fields
+    this.#seat = policy.beats.add(this)
+  }
+
+  /** Whether an event or a sign of life was written, so that the answer has to be an event too. */
+  get opened(): boolean {
+    return this.#opened
+  }
+
+  /** Writes text in the form of events. A promise when the client reads too slowly. */
+  write(text: string): void | Promise<void> {
+    if (!this.#opened) {
+      this.#opened = true
+      this.#exchange.open(this.#fields, text)
+      return
+    }
+    const taken = this.#exchange.write(text)
+    if (taken !== undefined && this.#exchange.unsent > this.#policy.maxUnsentBytes) this.#exchange.destroy()
+    return taken
+  }
+
+  /** Ends the stream. Of one that was never opened only the seat is given back. */
+  finish(last: string): void {
+    this.leave()
+    if (this.#opened) this.#exchange.finish(last)
+  }
+
+  /** Writes no more signs of life: the client has gone, or the answer was given in another form. */
+  leave(): void {
+    this.#seat.delete(this)
+  }
+
+  turn(): void {
+    // a client that reads nothing needs no more to read
+    if (this.#exchange.unsent > 0) {
+      this.#stalledTurns++
+      if (this.#stalledTurns >= maxStalledTurns) this.#exchange.destroy()
+      return
+    }
+    this.#stalledTurns = 0
+    void this.write(sseComment)
+  }
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '@atenea/mcpcompat/transport'
+
+/** What sits on a wheel. */
+export interface Turning {
+  /** One whole turn has passed since it was added, or since the last time. It stays until somebody takes it off its seat. */
+  turn(): void
+}
+
+/** The place on a wheel; `delete` takes an entry off. */
+export type Seat = Set<Turning>
+
+/**
+ * One timer for any number of entries that each want to hear of the same span of time. The entries are spread over the turn,
+ * so that ten thousand of them are not all called at once. It stands still when nobody sits on it, and holds no process.
+ */
+export class Wheel {
+  readonly #clock: Clock
+  readonly #tickMs: number
+  readonly #seats: readonly Seat[]
+  #position = 0
+  #timer: Disposable | undefined
+
+  constructor(clock: Clock, turnMs: number, seats = 16) {
+    this.#clock = clock
+    this.#tickMs = turnMs / seats
+    this.#seats = Array.from({ length: seats }, () => new Set<Turning>())
+  }
+
+  /** Takes a seat: `turn` is called after one turn, give or take a sixteenth. */
+  add(entry: Turning): Seat {
+    const seat = this.#seats[this.#position] as Seat
+    seat.add(entry)
+    this.#timer ??= this.#next()
+    return seat
+  }
+
+  /** Takes everybody off. */
+  clear(): void {
+    for (const seat of this.#seats) seat.clear()
+    this.#timer?.[Symbol.dispose]()
+    this.#timer = undefined
+  }
+
+  #next(): Disposable {
+    return this.#clock.after(this.#tickMs, () => this.#tick())
+  }
+
+  #tick(): void {
+    this.#position = (this.#position + 1) % this.#seats.length
+    for (const entry of this.#seats[this.#position] as Seat) entry.turn()
+    this.#timer = this.#seats.some((seat) => seat.size > 0) ? this.#next() : undefined
+  }
+}

@@ -22,12 +22,18 @@ function table(suite: Suite, rows: readonly SummaryRow[]): string {
     cells([':--', ...suite.metrics.map(() => '--:'), '--:']),
     ...rows.map((row) => cells(rowCells(suite, row))),
   ]
-  const goals = suite.metrics.flatMap(({ title, goals = {}, ratio }) =>
-    Object.entries(goals).map(
-      ([target, goal]) => `${titleOf(target)}: ${title} ≤ ${goal}${ratio === undefined ? '' : '×'}`,
-    ),
-  )
+  const goals = suite.metrics.flatMap((metric) => goalText(metric) ?? [])
   return `${[...lines, ...(goals.length > 0 ? ['', `Goals: ${goals.join('; ')}.`] : [])].join('\n')}\n`
+}
+
+/** The goal of our server, and in brackets those of others. */
+function goalText({ title, goals, ratio }: Metric): string | undefined {
+  if (goals === undefined) return undefined
+  const unit = ratio === undefined ? '' : '×'
+  const { ours, ...all } = goals
+  const others = Object.entries(all).filter(([, goal]) => goal !== ours)
+  const brackets = others.map(([target, goal]) => ` (${titleOf(target)} ≤ ${goal}${unit})`).join('')
+  return `${title} ≤ ${ours}${unit}${brackets}`
 }
 
 function rowCells(suite: Suite, row: SummaryRow): readonly string[] {

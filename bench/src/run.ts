@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { watchOtherWork } from './accounting.ts'
 import type { Job } from './session.ts'
 import type { Figures, Suite } from './suites/suite.ts'
-import type { Era, Target } from './targets.ts'
+import { type Era, type Target, targetsOf } from './targets.ts'
 import type { Wire } from './wire.ts'
 
 /** What is to be measured. */
@@ -53,8 +53,8 @@ export async function runPlan(
 
 function jobsOf({ targets, wires, scale }: Plan, suite: Suite): readonly Job[] {
   return wires.flatMap((wire) =>
-    targets
-      .filter((target) => target.eras.includes(wire.era) && (suite.startOnly === true || target.startOnly !== true))
+    targetsOf(suite.name, targets)
+      .filter((target) => target.eras.includes(wire.era))
       .map((target) => ({ target, wire, scale })),
   )
 }

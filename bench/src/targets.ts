@@ -12,8 +12,10 @@ export interface Target {
   readonly title: string
   readonly eras: readonly Era[]
   readonly command: readonly [string, ...string[]]
-  /** It has no tools of the bench, so that only its start can be measured. */
-  readonly startOnly?: boolean
+  /** It has no tools of the bench. */
+  readonly noTools?: true
+  /** Names of the only suites that it takes part in. */
+  readonly suites?: readonly string[]
 }
 
 /** The limit that all others are compared with. */
@@ -25,16 +27,29 @@ export const targets: readonly Target[] = [
   { name: 'ours', title: 'ours, packages', eras, command: node('./servers/ours.js') },
   { name: 'ours-bundled', title: 'ours, one file', eras, command: node('./bundled/ours.js') },
   {
+    name: 'ours-cached',
+    title: 'ours, one file, from the second start on',
+    eras,
+    command: node('./bundled/bin.js'),
+    suites: ['start'],
+  },
+  {
     name: 'atenea-server',
     title: 'atenea-server',
     eras,
     command: [...node('../../apps/server/bin/atenea-server.js'), '--stdio'],
-    startOnly: true,
+    noTools: true,
+    suites: ['start'],
   },
   { name: 'sdk-v2', title: '@modelcontextprotocol/server', eras, command: node('./servers/sdk-v2.js') },
   { name: 'sdk-v1', title: '@modelcontextprotocol/sdk', eras: ['legacy'], command: node('./servers/sdk-v1.js') },
   { name: 'tmcp', title: 'tmcp', eras, command: node('./servers/tmcp.js') },
 ]
+
+/** The targets that take part in a suite. */
+export function targetsOf(suite: string, all: readonly Target[] = targets): readonly Target[] {
+  return all.filter((target) => target.suites === undefined || target.suites.includes(suite))
+}
 
 function node(file: string): readonly [string, ...string[]] {
   return [process.execPath, fileURLToPath(new URL(file, import.meta.url))]

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import type { Measurement } from '../src/run.ts'
 import { suites } from '../src/suites/index.ts'
-import { eras, targets } from '../src/targets.ts'
+import { eras, targetsOf } from '../src/targets.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'atenea-bench-'))
@@ -26,8 +26,8 @@ test.each(suites.map((suite) => [suite.name, suite] as const))(
     }
     const measured = measurements.map(({ suite: own, target, era }) => `${own} ${target} ${era}`)
     const expected = eras.flatMap((era) =>
-      targets
-        .filter((target) => target.eras.includes(era) && (suite.startOnly === true || target.startOnly !== true))
+      targetsOf(name)
+        .filter((target) => target.eras.includes(era))
         .map((target) => `${name} ${target.name} ${era}`),
     )
     expect(measured).toEqual(expected)

@@ -10,7 +10,6 @@ const youngCalls = 200
 export const startSuite: Suite = {
   name: 'start',
   title: 'Start',
-  startOnly: true,
   metrics: [
     {
       key: 'coldMs',
@@ -27,7 +26,7 @@ export const startSuite: Suite = {
     for (let left = scaled(job, 12, 1); left > 0; left--) {
       await withSession(job, {}, async ({ server, generator, startMs }) => {
         coldMs.push(startMs)
-        if (job.target.startOnly === true) return
+        if (job.target.noTools === true) return
         const before = processCpuNs(server.pid)
         await generator.pump(echoExchange(job.wire, 100), { count: youngCalls, inFlight: 1, deadlineMs: patienceMs })
         youngUs.push((processCpuNs(server.pid) - before) / youngCalls / 1_000)

@@ -1,20 +1,20 @@
 import { abortable } from '../contract/abortable.ts'
 import type { Call, Outcome } from '../contract/call.ts'
+import { ClientLine } from '../contract/client-line.ts'
 import { systemClock } from '../contract/clock.ts'
 import type { AbortOptions, CallContext, LogLevel, WireHints } from '../contract/context.ts'
-import type { Diagnostic, OnDiagnostic } from '../contract/diagnostics.ts'
+import type { OnDiagnostic } from '../contract/diagnostics.ts'
 import type { Implementation, ServerView } from '../contract/dispatcher.ts'
 import { toRpcError } from '../contract/failure.ts'
 import { createIds } from '../contract/ids.ts'
-import { InvalidResultError } from '../contract/invalid-result.ts'
 import { method, notice as noticeName } from '../contract/methods.ts'
 import { cancelledId } from '../contract/peer-cancel.ts'
 import type { ClientPeer, PeerPort } from '../contract/peer-port.ts'
 import { peerView } from '../contract/peer-view.ts'
-import { closedConnection, deliver, lostCall, PendingCall, PendingCalls } from '../contract/pending-calls.ts'
+import { deliver, PendingCall } from '../contract/pending-calls.ts'
 import type { WireCodec } from '../contract/wire.ts'
 import { discoverResult } from '../discover.ts'
-import { RpcError, rpcCode, TransportError } from '../jsonrpc/errors.ts'
+import { rpcCode, TransportError } from '../jsonrpc/errors.ts'
 import { isJsonObject, type JsonObject } from '../jsonrpc/json.ts'
 import type { RpcId, RpcMessage, RpcNotification, RpcReject, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { missingForInput } from '../input-requests.ts'
@@ -69,12 +69,9 @@ export function createClientSession(port: PeerPort, options: CreateClientSession
 }
 
 class LegacyClientSession implements LegacyClient {
-  readonly #port: PeerPort
   readonly #options: CreateClientSessionOptions
   readonly #nextId: () => RpcId
-  readonly #onDiagnostic: OnDiagnostic | undefined
-  /** What callers wait for. */
-  readonly #pending = new PendingCalls()
+  readonly #line: ClientLine
   /** Requests that are open on the wire; those of parked calls have no caller at the moment. */
   readonly #wire = new Map<RpcId, PendingCall>()
   readonly #requests: ClientRequests
@@ -85,31 +82,28 @@ class LegacyClientSession implements LegacyClient {
   #server: InitializedServer | undefined
   /** The lowest level that the server was told; before that it sends what it likes. */
   #level: LogLevel | undefined
-  #draining = false
-  #closed: { readonly cause: unknown } | undefined
 
   constructor(port: PeerPort, options: CreateClientSessionOptions) {
-    this.#port = port
+    this.#line = new ClientLine(port, options.onDiagnostic)
     this.#options = options
     this.#nextId = options.nextId ?? createIds()
-    this.#onDiagnostic = options.onDiagnostic
     this.#declared = options.capabilities ?? {}
     this.#codec = createLegacyCodec({ revision: this.#requested })
     this.#requests = new ClientRequests(port, this.#nextId)
-    this.#listens = new ClientListens(this.#requests, this.#onDiagnostic)
+    this.#listens = new ClientListens(this.#requests, options.onDiagnostic)
     this.#questions = new ServerQuestions({
       port,
       clock: port.clock ?? systemClock,
       joinMs: options.joinQuestionsMs ?? 20,
       parkedMs: options.parkedMs ?? 600_000,
       maxParked: options.maxParked ?? 256,
-      suspend: (pending, ask) => this.#pending.resolve(pending, ask),
+      suspend: (pending, ask) => this.#line.pending.resolve(pending, ask),
       abandon: (pending) => this.#cancel(pending),
     })
   }
 
   get openCalls(): number {
-    return this.#pending.size
+    return this.#line.pending.size
   }
 
   get #requested(): string {
@@ -126,17 +120,17 @@ class LegacyClientSession implements LegacyClient {
   }
 
   #initialized(response: RpcResponse | undefined): InitializedServer {
-    if (response === undefined) throw closedConnection(this.#closed?.cause)
+    if (response === undefined) throw this.#line.endError()
     if (response.kind === 'error') throw toRpcError(response.error)
     const server = readInitializeResult(response.result, this.#requested, this.#options.policy)
     this.#server = server
     this.#codec = createLegacyCodec({ revision: server.observed })
-    this.#post({ kind: 'notification', method: legacyNotice.initialized, params: undefined })
+    this.#line.post({ kind: 'notification', method: legacyNotice.initialized, params: undefined })
     return server
   }
 
   async call(call: Call, context: CallContext): Promise<Outcome> {
-    if (this.#closed !== undefined) throw closedConnection(this.#closed.cause)
+    this.#line.admit(call)
     const server = this.#server
     if (server === undefined) throw new TransportError('protocol', 'The handshake has not been made')
     context.signal.throwIfAborted()
@@ -161,9 +155,7 @@ class LegacyClientSession implements LegacyClient {
   }
 
   notify(notice: Call): void | Promise<void> {
-    // A cancel names an id of another hop; the signal of a call is how it is cancelled here.
-    if (this.#closed !== undefined || notice.method === noticeName.cancelled) return
-    return this.#port.send({ kind: 'notification', method: notice.method, params: notice.params })
+    return this.#line.notify(notice)
   }
 
   view(): ServerView {
@@ -171,13 +163,7 @@ class LegacyClientSession implements LegacyClient {
   }
 
   drain(): Promise<void> {
-    this.#draining = true
-    for (const pending of this.#pending.all) {
-      if (pending.call.method !== method.listen) continue
-      this.#pending.resolve(pending, { kind: 'result', value: {} })
-      this.#listens.close(pending)
-    }
-    return Promise.resolve()
+    return this.#line.drain((listen) => this.#listens.close(listen))
   }
 
   receive(message: RpcMessage | RpcReject, _hints?: WireHints, relatedTo?: RpcId): void {
@@ -193,7 +179,7 @@ class LegacyClientSession implements LegacyClient {
         this.#request(message, relatedTo)
         return
       case 'reject':
-        this.#report('warning', 'not-a-message', `The server sent what is no message: ${message.reason}`)
+        this.#line.report('warning', 'not-a-message', `The server sent what is no message: ${message.reason}`)
     }
   }
 
@@ -202,21 +188,16 @@ class LegacyClientSession implements LegacyClient {
   }
 
   closed(cause?: unknown): void {
-    if (this.#closed !== undefined) return
-    this.#closed = { cause }
+    this.#line.close(cause)
     this.#questions.end()
     this.#requests.end()
     this.#wire.clear()
-    for (const pending of this.#pending.all) {
-      const isListen = pending.call.method === method.listen
-      this.#pending.reject(pending, isListen ? closedConnection(cause) : lostCall(cause))
-    }
   }
 
   // calls
 
   #wait(pending: PendingCall): Promise<Outcome> {
-    return this.#pending.wait(pending, () => {
+    return this.#line.pending.wait(pending, () => {
       this.#questions.forget(pending)
       this.#cancel(pending)
     })
@@ -231,13 +212,12 @@ class LegacyClientSession implements LegacyClient {
   }
 
   #listen(call: Call, context: CallContext, server: InitializedServer): Promise<Outcome> {
-    if (this.#draining) throw new RpcError(rpcCode.internalError, 'No new subscriptions are taken')
     const pending = new PendingCall(this.#nextId(), call, context)
-    const outcome = this.#pending.wait(pending, () => this.#listens.close(pending))
+    const outcome = this.#line.pending.wait(pending, () => this.#listens.close(pending))
     try {
       this.#listens.open(pending, server.capabilities)
     } catch (error) {
-      this.#pending.reject(pending, error)
+      this.#line.pending.reject(pending, error)
     }
     return outcome
   }
@@ -249,7 +229,7 @@ class LegacyClientSession implements LegacyClient {
     this.#level = wanted
     this.#requests.send(legacyMethod.setLevel, { level: wanted }, (response) => {
       if (response?.kind === 'error') {
-        this.#report(
+        this.#line.report(
           'warning',
           'level-refused',
           `The server refused the log level: ${response.error.message.slice(0, 200)}`,
@@ -265,26 +245,14 @@ class LegacyClientSession implements LegacyClient {
       if (this.#questions.keepAnswer(pending, { kind: 'error', id: pending.id, error: lost })) return
       this.#wire.delete(pending.id)
       this.#questions.forget(pending)
-      this.#pending.reject(pending, error)
+      this.#line.pending.reject(pending, error)
     }
-    try {
-      const taken = this.#port.send(message)
-      if (taken !== undefined) taken.then(undefined, failed)
-    } catch (error) {
-      failed(error)
-    }
+    this.#line.handOver(message, failed)
   }
 
   #cancel(pending: PendingCall): void {
     if (!this.#wire.delete(pending.id)) return
-    this.#post({ kind: 'notification', method: noticeName.cancelled, params: { requestId: pending.id } })
-  }
-
-  /** Sends what nobody waits for. A connection that cannot take it has ended, and everybody hears of that anyway. */
-  #post(message: RpcMessage): void {
-    if (this.#closed !== undefined) return
-    const taken = this.#port.send(message)
-    if (taken !== undefined) taken.then(undefined, () => undefined)
+    this.#line.post({ kind: 'notification', method: noticeName.cancelled, params: { requestId: pending.id } })
   }
 
   // what the server sends
@@ -294,40 +262,27 @@ class LegacyClientSession implements LegacyClient {
     // A server that could not read a request cannot name it; with one request open there is no doubt.
     const only = this.#wire.size === 1 ? this.#wire.values().next().value : undefined
     const pending = message.id === undefined ? only : this.#wire.get(message.id)
-    if (pending === undefined) {
-      const what =
-        message.kind === 'error' && message.id === undefined
-          ? `an error: ${message.error.message.slice(0, 200)}`
-          : 'an answer'
-      this.#report('debug', 'unknown-id', `The server sent ${what} that no open call waits for; it was dropped.`)
-    } else if (!this.#questions.keepAnswer(pending, message)) {
-      this.#settle(pending, message)
-    }
+    if (pending === undefined) this.#line.unknownAnswer(message)
+    else if (!this.#questions.keepAnswer(pending, message)) this.#settle(pending, message)
   }
 
   #settle(pending: PendingCall, message: RpcResponse): void {
     this.#wire.delete(pending.id)
     this.#questions.forget(pending)
-    try {
-      const decoded = this.#codec.decodeOutcome(pending.call, message)
-      if (decoded.ok) this.#pending.resolve(pending, decoded.value)
-      else this.#pending.reject(pending, new InvalidResultError(decoded.message, decoded.raw))
-    } catch (error) {
-      this.#pending.reject(pending, error)
-    }
+    this.#line.settle(this.#codec, pending, message)
   }
 
   #request(message: RpcRequest, relatedTo: RpcId | undefined): void {
     const { id, method: name } = message
     if (name === legacyMethod.ping) {
-      this.#post({ kind: 'result', id, result: {} })
+      this.#line.post({ kind: 'result', id, result: {} })
     } else if (
       isQuestion(name) &&
       missingForInput(this.#declared, { method: name, params: message.params ?? {} }) === undefined
     ) {
       this.#questions.take(message, [...this.#wire.values()], relatedTo)
     } else {
-      this.#post({ kind: 'error', id, error: { code: rpcCode.methodNotFound, message: 'Method not found' } })
+      this.#line.post({ kind: 'error', id, error: { code: rpcCode.methodNotFound, message: 'Method not found' } })
     }
   }
 
@@ -336,18 +291,14 @@ class LegacyClientSession implements LegacyClient {
       this.#questions.withdrawn(cancelledId(message.params))
       return
     }
-    const decoded = this.#codec.decodeNotice(message)
-    if (!decoded.ok) {
-      this.#report('warning', 'bad-notice', `The server sent ${message.method.slice(0, 80)}, but ${decoded.message}.`)
-      return
-    }
-    const notice = decoded.value
+    const notice = this.#line.readNotice(this.#codec, message)
+    if (notice === undefined) return
     switch (message.method) {
       case noticeName.progress:
         this.#progress(memberOf(message.params, 'progressToken') as RpcId | undefined, notice)
         return
       case noticeName.message:
-        this.#log(notice)
+        this.#line.deliverLog(this.#answerable, notice)
         return
       case noticeName.toolsChanged:
       case noticeName.promptsChanged:
@@ -356,7 +307,7 @@ class LegacyClientSession implements LegacyClient {
         this.#listens.changed(notice)
         return
       default:
-        this.#report('debug', 'unknown-notice', `The server sent ${message.method.slice(0, 80)}; it was dropped.`)
+        this.#line.dropped(message.method)
     }
   }
 
@@ -364,30 +315,15 @@ class LegacyClientSession implements LegacyClient {
   #progress(token: RpcId | undefined, notice: Call): void {
     const pending = token === undefined ? undefined : this.#wire.get(token)
     if (pending?.context.progressToken === undefined || this.#questions.isParked(pending)) {
-      this.#report(
-        'debug',
-        'unknown-addressee',
-        'The server sent progress that no open call asked for; it was dropped.',
-      )
+      this.#line.dropped(notice.method)
     } else if (pending.advances(notice)) {
-      deliver(pending, notice, this.#onDiagnostic)
+      deliver(pending, notice, this.#line.onDiagnostic)
     }
   }
 
-  /** A log message belongs to nothing on the wire, so it goes to the call that asked for some, if there is just one (BR-209). */
-  #log(notice: Call): void {
-    const wanting = [...this.#wire.values()].filter(
-      (pending) => pending.context.logLevel !== undefined && !this.#questions.isParked(pending),
-    )
-    const [only] = wanting
-    if (only === undefined || wanting.length > 1) return
-    if (levelAdmits(only.context.logLevel, memberOf(notice.params, 'level') as LogLevel)) {
-      deliver(only, notice, this.#onDiagnostic)
-    }
-  }
-
-  #report(level: Diagnostic['level'], code: string, message: string): void {
-    this.#onDiagnostic?.({ level, code, message })
+  /** Calls whose callers are there; what comes for one that is parked has nowhere to go. */
+  get #answerable(): readonly PendingCall[] {
+    return [...this.#wire.values()].filter((pending) => !this.#questions.isParked(pending))
   }
 }
 

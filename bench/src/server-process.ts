@@ -19,9 +19,14 @@ export interface ServerProcess {
   readonly stdout: Readable
   /** Called for every complete line on stderr. */
   onStderr: (line: string) => void
+  /** How it ended, if it has, and the last lines that it wrote to stderr. */
+  lastWords(): string
   /** Closes stdin and waits for the exit; after two seconds kills the process by its id. */
   end(): Promise<void>
 }
+
+/** Lines of stderr that are kept for errors. */
+const keptLines = 20
 
 /** Starts a server. It inherits nothing of our environment but PATH. */
 export function startServer({ command, env, core }: StartOptions): ServerProcess {
@@ -41,6 +46,7 @@ export function startServer({ command, env, core }: StartOptions): ServerProcess
     stdin: child.stdin,
     stdout: child.stdout,
     onStderr: () => {},
+    lastWords: () => [`exit code ${child.exitCode}, signal ${child.signalCode}`, ...log].join('\n'),
     async end() {
       if (child.exitCode !== null || child.signalCode !== null) return
       child.stdin.end()
@@ -52,10 +58,13 @@ export function startServer({ command, env, core }: StartOptions): ServerProcess
   }
 
   let rest = ''
+  const log: string[] = []
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) server.onStderr(line)
+    log.push(...lines)
+    log.splice(0, log.length - keptLines)
   })
   return server
 }

@@ -46,6 +46,8 @@ export async function withSession<T>(
     const startMs = performance.now() - before
     if (wire.opened !== '') generator.tell(wire.opened)
     return await body({ server, generator, startMs })
+  } catch (cause) {
+    throw new Error(`the server failed or was wrong: ${server.lastWords()}`, { cause })
   } finally {
     await server.end()
   }

@@ -17,7 +17,7 @@ export function fakeServer(answer: (line: string) => string): FakeServer {
     rest = lines.pop() ?? ''
     for (const line of lines) stdout.write(answer(line))
   })
-  return { pid: process.pid, stdin, stdout, onStderr: () => {}, end: async () => {} }
+  return { pid: process.pid, stdin, stdout, onStderr: () => {}, lastWords: () => '', end: async () => {} }
 }
 
 /** The text and the id of an `echo` request. */

@@ -172,7 +172,7 @@ const defaultsForm = elicitForm({
 })
 
 const choices = ['option1', 'option2', 'option3']
-const titled = choices.map((value) => ({ const: value, title: `Title of ${value}` }))
+const titled = ['value1', 'value2', 'value3'].map((value) => ({ const: value, title: `Title of ${value}` }))
 const enumsForm = elicitForm({
   message: 'Please select options from the enum fields',
   schema: {
@@ -180,7 +180,7 @@ const enumsForm = elicitForm({
     properties: {
       untitledSingle: { type: 'string', enum: choices },
       titledSingle: { type: 'string', oneOf: titled },
-      legacyEnum: { type: 'string', enum: choices, enumNames: ['One', 'Two', 'Three'] },
+      legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['One', 'Two', 'Three'] },
       untitledMulti: { type: 'array', items: { type: 'string', enum: choices } },
       titledMulti: { type: 'array', items: { anyOf: titled } },
     },
@@ -249,11 +249,12 @@ const askingTools = [
     description: 'Asks for several things at once',
     handler(_args, { input }) {
       const greeting = question('Write a greeting')
-      const user = input.get('user_name', userForm)
+      const nameForm = form('What is your name?', 'name')
+      const user = input.get('user_name', nameForm)
       const wrote = input.get('greeting', greeting)
       const where = input.get('client_roots', roots)
       if (user === undefined || wrote === undefined || where === undefined || input.state !== 'asked') {
-        return ask({ user_name: userForm, greeting, client_roots: roots }, { state: 'asked' })
+        return ask({ user_name: nameForm, greeting, client_roots: roots }, { state: 'asked' })
       }
       return JSON.stringify([user, wrote.content, where])
     },

@@ -318,7 +318,7 @@ describe.each(['modern', 'legacy'] as const)('the conformance fixture in the %s 
     [
       'test_input_required_result_multiple_inputs',
       [['elicitation/create', 'sampling/createMessage', 'roots/list']],
-      {},
+      { 'elicitation/create': accept({ name: 'Ada' }) },
       'file:///test/root',
     ],
     [
@@ -353,13 +353,13 @@ describe.each(['modern', 'legacy'] as const)('the conformance fixture in the %s 
       await connect(era),
       'tools/call',
       { name },
-      { choices: accept({ titledSingle: 'option2' }) },
+      { choices: accept({ titledSingle: 'value2' }) },
     )
     const told = await answered.then(
       ({ result }) => text(result),
       (error: Error) => error.message,
     )
-    expect(told).toContain(era === 'modern' ? '"titledSingle":"option2"' : 'cannot show a field with several choices')
+    expect(told).toContain(era === 'modern' ? '"titledSingle":"value2"' : 'cannot show a field with several choices')
   })
 
   test('MC-MRTR-02: a prompt asks as well', async () => {
@@ -413,7 +413,7 @@ test('a later legacy revision shows every choice', async () => {
   const [latest] = revisionsOf('legacy')
   const client = await connect('legacy', everything, latest)
   expect(client.observed).toBe(latest)
-  const answers = { 'elicitation/create': accept({ titledSingle: 'option2', untitledMulti: ['option1', 'option3'] }) }
+  const answers = { 'elicitation/create': accept({ titledSingle: 'value2', untitledMulti: ['option1', 'option3'] }) }
   const answered = await answerAll(client, 'tools/call', { name: 'test_elicitation_sep1330_enums' }, answers)
   expect(text(answered.result)).toContain('"untitledMulti":["option1","option3"]')
 })

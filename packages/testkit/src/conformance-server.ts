@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util'
+import { createRevisionPolicy, type RevisionPolicy, revisionsOf } from '@atenea/mcpcompat'
+import { listenHttp } from '@atenea/transport-http/node'
+import { createConformanceCore } from './conformance-core.ts'
+
+const usage = 'Usage: conformance-server PORT [--revisions LIST]'
+
+/** Serves what the official suite calls on `http://127.0.0.1:PORT/mcp`, until a signal. */
+export async function main(words: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...words],
+    options: { revisions: { type: 'string' } },
+    allowPositionals: true,
+  })
+  const port = Number(positionals[0])
+  if (positionals.length !== 1 || !Number.isInteger(port)) throw new Error(usage)
+  const listener = await listenHttp(createConformanceCore(), {
+    policy: policyOf(values.revisions),
+    port,
+    onDiagnostic: ({ level, message }) => {
+      if (level !== 'debug') process.stderr.write(`${level}: ${message}\n`)
+    },
+  })
+  process.stderr.write(`listening on ${listener.url}\n`)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void listener.close({ timeoutMs: 1_000 }))
+}
+
+/** Exactly the named revisions, of either era; those that are served by default when none is named. */
+function policyOf(list: string | undefined): RevisionPolicy {
+  if (list === undefined) return createRevisionPolicy()
+  const named = list.split(',').map((revision) => revision.trim())
+  const modern = revisionsOf('modern').filter((revision) => named.includes(revision))
+  return createRevisionPolicy({ modern, legacy: named.filter((revision) => !modern.includes(revision)) })
+}

@@ -72,7 +72,7 @@ export class CallRunner {
   #follow(context: ServedContext, outcome: Promise<Outcome>): void {
     this.#enter(context)
     this.#running++
-    outcome.then(
+    Promise.resolve(outcome).then(
       (value) => this.#land(context, value, undefined),
       (error: unknown) => this.#land(context, undefined, error),
     )

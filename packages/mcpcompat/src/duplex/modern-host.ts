@@ -10,6 +10,7 @@ import { reportFailure } from '../contract/failure.ts'
 import { method, notice as noticeName } from '../contract/methods.ts'
 import { notifyDispatcher } from '../contract/notify-dispatcher.ts'
 import type { PeerPort } from '../contract/peer-port.ts'
+import { undeclaredAsk } from '../contract/undeclared-ask.ts'
 import type { DecodeFailure, WireCodec } from '../contract/wire.ts'
 import { rpcCode } from '../jsonrpc/errors.ts'
 import { isJsonObject } from '../jsonrpc/json.ts'
@@ -100,6 +101,8 @@ export class ModernHost implements CallHost {
   }
 
   answer(context: ServedContext, outcome: Outcome): void {
+    const undeclared = undeclaredAsk(outcome, context)
+    if (undeclared !== undefined) throw undeclared
     const codec = this.#codec as WireCodec // a call was decoded by it
     void this.#port.send(codec.encodeOutcome(context.call, outcome, context, context.id))
     if (context.call.method === method.listen) this.#announceEnd(context.id)

@@ -162,6 +162,35 @@ describe('a modern request', () => {
     expect(codes(peer)).toEqual(['handler-failed', 'handler-failed', 'handler-failed', 'handler-failed'])
   })
 
+  test('MC-ERR-14: a dispatcher that gives nonsense harms no other call', async () => {
+    const nonsense = (value: unknown) => () => value as ReturnType<typeof text>
+    const dispatcher = createScriptedDispatcher()
+    const values = [undefined, null, 1, 'x', {}, { kind: 'odd' }, Promise.resolve(undefined), Promise.resolve({})]
+    for (const [index, value] of values.entries()) dispatcher.on(`tool:${index}`, nonsense(value))
+    const peer = serve(dispatcher)
+    peer.write(...values.map((_value, index) => modern(index, 'tools/call', callTool(String(index)))))
+    const answers = await peer.rest()
+    expect(answers.map(({ error }) => (error as JsonObject)['code'])).toEqual(values.map(() => -32_603))
+    peer.write(modern('next', 'tools/call', callTool('echo', { text: 'on' })))
+    expect(await peer.read()).toMatchObject({ id: 'next', result: {} })
+  })
+
+  test('MC-MRTR-06, MC-REQ-08, B11: an ask that the request does not allow never leaves', async () => {
+    const dispatcher = createScriptedDispatcher().on('tool:ask', () => ({
+      kind: 'ask',
+      inputRequests: new Map([['a', { method: 'roots/list', params: {} }]]),
+      raw: {},
+    }))
+    const peer = serve(dispatcher)
+    peer.write(modern(1, 'tools/call', callTool('ask')))
+    expect(await peer.read()).toMatchObject({
+      id: 1,
+      error: { code: -32_021, data: { requiredCapabilities: { roots: {} } } },
+    })
+    peer.write(modern(2, 'tools/call', callTool('ask'), { [metaKey.clientCapabilities]: { roots: {} } }))
+    expect(await peer.read()).toMatchObject({ id: 2, result: { resultType: 'input_required' } })
+  })
+
   test('MC-ERR-02, MC-ERR-04, MC-ERR-08: only codes of this revision leave', async () => {
     const thrown = [-32_000, -32_002, -32_042, -32_050, -32_021, -32_602, -1, 1001]
     const dispatcher = createScriptedDispatcher().on('tool:fail', ({ arguments: args }) => {

@@ -101,7 +101,11 @@ class ConnectionServer implements DuplexState, PeerPort {
 
   async serve(): Promise<void> {
     const { signal } = this.#options
-    const stop = (): void => void this.#stop()
+    const stop = (): void => {
+      this.#stop().catch((error: unknown) => {
+        this.#report('warning', 'close-failed', 'The connection could not be closed in order.', error)
+      })
+    }
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted === true) stop()
     try {

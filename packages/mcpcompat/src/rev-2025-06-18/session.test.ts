@@ -85,6 +85,15 @@ describe('the handshake', () => {
     expect(await peer.read()).toEqual({ jsonrpc: '2.0', id: 3, result: {} })
   })
 
+  test('LG-PING-01: ping is answered however much is in flight', async () => {
+    const peer = await serveLegacy(createScriptedDispatcher().on('tool:hang', untilAborted), {}, { maxInFlight: 1 })
+    peer.write(legacy(1, 'tools/call', callTool('hang')), legacy(2, 'tools/call', callTool('echo')), legacy(3, 'ping'))
+    expect(await peer.rest()).toMatchObject([
+      { id: 2, error: { code: -32_603 } },
+      { id: 3, result: {} },
+    ])
+  })
+
   test('what a client sends behind its handshake without waiting is served', async () => {
     const dispatcher = createScriptedDispatcher()
     const ready = await dispatcher.offered

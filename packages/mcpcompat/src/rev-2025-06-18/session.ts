@@ -163,7 +163,7 @@ class LegacyServerSession implements ServerSession, CallHost {
       void this.#port.send(this.#codec.encodeError(error, message.id))
       return
     }
-    if (this.#runner.full) {
+    if (this.#runner.full && message.method !== legacyMethod.ping) {
       const error = new RpcError(rpcCode.internalError, 'Too many requests in flight')
       void this.#port.send(this.#codec.encodeError(error, message.id))
       return

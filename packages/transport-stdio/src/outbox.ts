@@ -11,6 +11,10 @@ export interface Outbox {
   turnStarted(): void
   /** Writes what waits, and resolves when the system has taken it, the stream is gone, or the time has passed. */
   flush(timeoutMs: number): Promise<void>
+  /** From now on senders wait for so long at most, since the peer may never read again. `onStuck` is called when one has. */
+  limitWaits(timeoutMs: number, onStuck: () => void): void
+  /** Lets go whoever waits: nothing will leave any more. */
+  release(): void
 }
 
 /** `Writable.write`, or what stands for it where the method of the stream is guarded. */
@@ -36,6 +40,8 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
   let scheduled = false
   let inTurn = false
   let drained: Resolvers<void> | undefined
+  let limit: { readonly timeoutMs: number; readonly onStuck: () => void } | undefined
+  let limitTimer: NodeJS.Timeout | undefined
 
   function write(): void {
     scheduled = false
@@ -47,8 +53,21 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
   }
 
   function release(): void {
+    clearTimeout(limitTimer)
     drained?.resolve()
     drained = undefined
+  }
+
+  function watchWait(): void {
+    if (limit !== undefined) limitTimer = setTimeout(limit.onStuck, limit.timeoutMs)
+  }
+
+  function wait(): Promise<void> {
+    if (drained === undefined) {
+      drained = withResolvers()
+      watchWait()
+    }
+    return drained.promise
   }
   writable.on('drain', release)
   writable.on('close', release)
@@ -64,8 +83,7 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
         else setImmediate(write)
       }
       if (writable.writableLength < waitAtBytes || !writable.writable) return undefined
-      drained ??= withResolvers()
-      return drained.promise
+      return wait()
     },
 
     turnStarted() {
@@ -84,5 +102,12 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
       clearTimeout(timer)
       writable.off('close', resolve)
     },
+
+    limitWaits(timeoutMs, onStuck) {
+      limit = { timeoutMs, onStuck }
+      if (drained !== undefined) watchWait()
+    },
+
+    release,
   }
 }

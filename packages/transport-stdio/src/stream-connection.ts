@@ -24,7 +24,7 @@ export interface LineOptions {
   readonly payload?: 'parsed' | 'text' | undefined
   /** Bytes that one message may have. A longer one is skipped and reported as a reject. Default 16 MiB. */
   readonly maxLineBytes?: number | undefined
-  /** How long output that the peer does not read holds up a close. Default 2,000 ms. */
+  /** How long output that the peer does not read holds up a close, or a sender once the peer has ended its side. Default 2,000 ms. */
   readonly flushTimeoutMs?: number | undefined
   readonly onDiagnostic?: OnDiagnostic | undefined
 }
@@ -69,6 +69,7 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
   const { readable, writable, principal, peerName } = parts
   const payload = parts.payload ?? 'parsed'
   const maxLineBytes = parts.maxLineBytes ?? defaultMaxLineBytes
+  const flushTimeoutMs = parts.flushTimeoutMs ?? 2_000
   const outbox = createOutbox(writable, parts.writeText ?? ((text, callback) => writable.write(text, callback)))
   /** Why nothing can be sent any more. */
   let sendError: TransportError | undefined
@@ -125,6 +126,7 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
     }
     const failure = TransportError.is(error) ? error : await parts.onPeerEnd(error)
     if (failure !== undefined) sendError ??= failure
+    limitWaits()
     inbox.end(failure)
   }
 
@@ -132,6 +134,14 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
     peerEnded = true
     readable.off('data', onData)
     readable.pause()
+  }
+
+  /** A peer that says nothing more may be one that does not read any more either, and whoever waits for it would wait for ever. */
+  function limitWaits(): void {
+    outbox.limitWaits(flushTimeoutMs, () => {
+      sendError ??= new TransportError('closed', `${peerName} has ended its side and does not read`)
+      outbox.release()
+    })
   }
 
   /** What the peer wrote before it stopped reading may still be on its way to us, so the end of its output gets a moment to come. */
@@ -147,8 +157,9 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
   async function close(): Promise<void> {
     closing ??= (async () => {
       if (!peerEnded) stopReading()
-      if (sendError === undefined) await outbox.flush(parts.flushTimeoutMs ?? 2_000)
+      if (sendError === undefined) await outbox.flush(flushTimeoutMs)
       sendError ??= new TransportError('closed', `the connection to ${peerName} is closed`)
+      outbox.release()
       await parts.teardown()
       inbox.end()
     })()
@@ -173,6 +184,7 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
     endInput() {
       if (peerEnded) return
       stopReading()
+      limitWaits()
       inbox.end()
     },
     fail(error) {

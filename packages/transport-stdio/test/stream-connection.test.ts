@@ -218,6 +218,35 @@ describe('writing', () => {
     await connection[Symbol.asyncDispose]()
     await expect(connection.send(request(2))).rejects.toMatchObject({ kind: 'closed' })
   })
+
+  test('D10: whoever waits for a peer that does not read is let go when the connection closes', async () => {
+    const { stream } = slowStream()
+    const connection = openStdio({ stdin: new PassThrough(), stdout: stream, flushTimeoutMs: 20 })
+    const waiting = connection.send({ kind: 'result', id: 1, result: { text: 'x'.repeat(300_000) } })
+    expect(waiting).toBeInstanceOf(Promise)
+    await connection[Symbol.asyncDispose]()
+    await waiting
+  })
+
+  test.each([
+    { when: 'before', early: true },
+    { when: 'after', early: false },
+  ])(
+    'D10: a peer that ends its side $when it stops reading holds up a sender for a bounded time',
+    async ({ early }) => {
+      const { stream } = slowStream()
+      const stdin = new PassThrough()
+      const connection = openStdio({ stdin, stdout: stream, flushTimeoutMs: 20 })
+      const send = (): void | Promise<void> =>
+        connection.send({ kind: 'result', id: 1, result: { text: 'x'.repeat(300_000) } })
+      const earlier = early ? undefined : send()
+      stdin.end()
+      await drain(connection)
+      await (earlier ?? send())
+      await expect(connection.send(request(2))).rejects.toMatchObject({ kind: 'closed' })
+      await connection[Symbol.asyncDispose]()
+    },
+  )
 })
 
 describe('the end', () => {

@@ -126,7 +126,8 @@ function parseUrl(text: string): URL {
 /** An origin as an operator writes it. */
 function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  const isOrigin =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` && !text.includes('*')
   if (!isOrigin) {
     throw new TypeError(`"${text}" is not an origin such as http://localhost:2583: scheme, host and port, nothing else`)
   }

@@ -663,6 +663,35 @@ describe('both eras on one pipe', () => {
   })
 })
 
+describe('payloads that are left as source text, as a relay wants them', () => {
+  test('E11: are served alike in both eras, and arguments reach the dispatcher as they were written', async () => {
+    const arrived: string[] = []
+    const dispatcher = createScriptedDispatcher()
+      .on('tool:raw', (_params, _context, call) => {
+        arrived.push(JsonText.is(call.params) ? (call.params.member('arguments')?.text ?? '') : 'parsed')
+        return text('')
+      })
+      .on('tool:hang', untilAborted)
+    const peer = serve(dispatcher, { payload: 'text' })
+    const call = (id: number, meta: string): string =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"arguments":{"n":9007199254740993, "e":1e400},"name":"raw"${meta}}}`
+    peer.write(call(1, `,"_meta":${JSON.stringify(modernMeta({ progressToken: 'p' }))}`), initialize(2), call(3, ''))
+    expect(await peer.rest()).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3 }])
+    expect(arrived).toEqual(['{"n":9007199254740993, "e":1e400}', '{"n":9007199254740993, "e":1e400}'])
+    expect(dispatcher.calls[0]?.context.progressToken).toBe('p')
+    peer.write(legacy(4, 'tools/call', callTool('hang')))
+    await turn()
+    peer.write(notification('notifications/cancelled', { requestId: 4 }))
+    await turn()
+    expect(lastCall(peer).context.signal.aborted).toBe(true)
+    peer.write(modern(5, 'tools/call', { name: 'raw', arguments: [] }), legacy(6, 'tools/call', {}))
+    expect(await peer.rest()).toMatchObject([
+      { id: 5, error: { code: -32_602 } },
+      { id: 6, error: { code: -32_602 } },
+    ])
+  })
+})
+
 describe('what is no message', () => {
   test('D5, E2, A-11, MC-MSG-06, MC-MSG-15: is answered without an id that could not be read, and serving goes on', async () => {
     const peer = serve()

@@ -15,8 +15,11 @@ export interface Served extends RawPeer {
 
 const open: Served[] = []
 
-export function serve(dispatcher = createScriptedDispatcher(), options: Partial<ServeConnectionOptions> = {}): Served {
-  const peer = createRawPeer()
+export function serve(
+  dispatcher = createScriptedDispatcher(),
+  options: Partial<ServeConnectionOptions> & { readonly payload?: 'parsed' | 'text' } = {},
+): Served {
+  const peer = createRawPeer(undefined, options.payload)
   const diagnostics: Diagnostic[] = []
   const done = serveConnection(peer.connection, dispatcher, {
     policy: createRevisionPolicy(),

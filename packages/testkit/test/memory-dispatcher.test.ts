@@ -34,7 +34,7 @@ dispatcherSuite('memory', {
   },
 })
 
-test('MC-MSG-01: what the whole suite said, both ways and in both eras, is what the schemas of the specification demand', () => {
+test('MC-MSG-01, MC-MSG-16: what the whole suite said, in every message pattern, both ways and in both eras, is what the schemas of the specification demand', () => {
   expect(inspectors.length).toBeGreaterThan(0)
   expect(inspectors.flatMap(({ faults }) => faults.server)).toEqual([])
   expect(inspectors.flatMap(({ faults }) => faults.client)).toEqual([

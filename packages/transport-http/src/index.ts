@@ -7,3 +7,17 @@ export type { CreateHttpHandlerOptions, DrainOptions, HttpHandler } from './hand
 export { createHttpHandler } from './handler.ts'
 
 // Client
+export type { AuthChallenge } from './auth/challenge.ts'
+export type { Payload } from './answer.ts'
+export type { ConnectHttpOptions } from './client.ts'
+export { connectHttp } from './client.ts'
+export type { Authorization } from './endpoint.ts'
+export type { CreateFetchSendOptions } from './fetch-send.ts'
+export { createFetchSend } from './fetch-send.ts'
+export type { HttpStatusErrorOptions } from './http-errors.ts'
+export { HttpAuthError, HttpRedirectError, HttpStatusError, SessionLostError } from './http-errors.ts'
+export type { HttpAnswer, HttpRequest, HttpSend } from './send.ts'
+export type { CreateSseDecoderOptions, SseDecoder, SseEvent } from './sse/decode.ts'
+export { createSseDecoder } from './sse/decode.ts'
+export type { StoredVerdict, VerdictStore } from './verdicts.ts'
+export { createVerdictStore, legacyVerdictMs } from './verdicts.ts'

@@ -3,3 +3,5 @@ export type { HttpListener, ListenHttpOptions } from './node/listen.ts'
 export { isLoopback, listenHttp } from './node/listen.ts'
 
 // Client
+export type { CreateNodeSendOptions, NodeSend } from './node/send.ts'
+export { createNodeSend } from './node/send.ts'

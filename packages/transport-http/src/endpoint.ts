@@ -1,0 +1,210 @@
+import type { OnDiagnostic, TransportErrorKind } from '@atenea/mcpcompat'
+import { type Clock, systemClock } from '@atenea/mcpcompat/transport'
+import { parseChallenges } from './auth/challenge.ts'
+import { HttpAuthError, HttpStatusError } from './http-errors.ts'
+import { discard, readSome, snippet } from './read-body.ts'
+import { isRedirect, locationOf, redirectError, redirectTarget } from './redirect.ts'
+import { parseRetryAfter } from './retry-after.ts'
+import { safeUrl } from './safe-url.ts'
+import type { HttpAnswer, HttpRequest, HttpSend } from './send.ts'
+import { wait } from './wait.ts'
+
+/** Gives the value of `Authorization`, such as `Bearer abc`, anew for each request; `undefined` for none. */
+export type Authorization = () => string | undefined | Promise<string | undefined>
+
+export interface EndpointOptions {
+  readonly url: string
+  readonly send: HttpSend
+  /** Fields that the caller wants on every request. They never replace one that the protocol or HTTP itself owns. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly authorization?: Authorization | undefined
+  /** Bytes that one message may have. */
+  readonly maxMessageBytes: number
+  readonly onDiagnostic?: OnDiagnostic | undefined
+  readonly clock?: Clock | undefined
+}
+
+/** What a caller of an endpoint decides about one request. */
+export type EndpointRequest = Omit<HttpRequest, 'url'> & {
+  /** Leave redirects and throttling to the caller, who looks at the answer as it came. */
+  readonly plain?: boolean
+}
+
+/** Longest pause that `Retry-After` can ask for within a request; beyond it the caller decides. */
+const maxRetryAfterMs = 10_000
+
+/** Bytes of a foreign answer that are looked at. */
+const maxForeignBytes = 65_536
+
+const bothForms = 'application/json, text/event-stream'
+
+/**
+ * One URL of a server: adds what every request carries, stays at its origin, and puts what goes wrong into words. Within its origin a 307
+ * or 308 is followed once, with the request whole. Where the server says `Retry-After` with 429 or 503 it has not looked at the request:
+ * one that changes nothing is then repeated once, after at most 10 s; anything else is the caller's to repeat.
+ */
+export class Endpoint {
+  readonly maxMessageBytes: number
+  readonly clock: Clock
+  readonly onDiagnostic: OnDiagnostic | undefined
+  #url: string
+  readonly #send: HttpSend
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #authorization: Authorization | undefined
+  /** Values that must not appear in messages. */
+  readonly #secrets: readonly string[]
+  #token: string | undefined
+
+  constructor(options: EndpointOptions) {
+    this.#url = options.url
+    this.#send = options.send
+    this.maxMessageBytes = options.maxMessageBytes
+    this.clock = options.clock ?? systemClock
+    this.onDiagnostic = options.onDiagnostic
+    this.#authorization = options.authorization
+    this.#headers = allowedHeaders(options.headers ?? {}, options.authorization !== undefined, options.onDiagnostic)
+    this.#secrets = Object.values(this.#headers).filter((value) => value.length >= 8)
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  /** The URL for messages. */
+  get name(): string {
+    return safeUrl(this.#url)
+  }
+
+  /** From now on requests go here, within the same origin. */
+  moveTo(url: string): void {
+    this.#url = url
+  }
+
+  /** Makes one request. Rejects as `HttpSend` does, or with an `HttpRedirectError`. */
+  async request(request: EndpointRequest): Promise<HttpAnswer> {
+    const first = await this.#once(request, this.#url)
+    if (request.plain === true) return first
+    if (isRedirect(first.status)) return await this.#follow(request, first)
+    const retryAfterMs = request.repeatable ? refusedForNow(first) : undefined
+    if (retryAfterMs === undefined || retryAfterMs > maxRetryAfterMs) return first
+    await discard(first.body, this.clock)
+    await wait(retryAfterMs, request.signal, this.clock, true)
+    return await this.#once(request, this.#url)
+  }
+
+  async #follow(request: EndpointRequest, answer: HttpAnswer): Promise<HttpAnswer> {
+    const url = this.#url
+    void discard(answer.body, this.clock)
+    const target = redirectTarget(answer, url)
+    // For good, says 308; 307 is for this time.
+    if (answer.status === 308) this.#url = target
+    const second = await this.#once(request, target)
+    if (!isRedirect(second.status)) return second
+    void discard(second.body, this.clock)
+    throw redirectError(second.status, locationOf(second, target), target)
+  }
+
+  async #once({ method, headers, body, signal, repeatable }: EndpointRequest, url: string): Promise<HttpAnswer> {
+    const all: Record<string, string> = { accept: bothForms, ...this.#headers, ...headers }
+    const token = await this.#authorization?.()
+    if (token !== undefined) {
+      all['authorization'] = token
+      this.#token = token
+    }
+    signal.throwIfAborted()
+    return await this.#send({ method, url, headers: all, signal, repeatable, ...(body !== undefined && { body }) })
+  }
+
+  /** The error for an answer that wants credentials. */
+  authError(answer: HttpAnswer): HttpAuthError {
+    void discard(answer.body, this.clock)
+    const { status } = answer
+    const challenges = parseChallenges(answer.headers['www-authenticate'] ?? answer.headers['proxy-authenticate'])
+    const [first] = challenges
+    const scope = first?.parameters.get('scope')
+    const advice =
+      status === 407
+        ? 'The proxy on the way wants credentials: put them into its URL.'
+        : status === 403
+          ? `The credentials do not suffice${scope === undefined ? '' : ` (wanted scope: ${snippet(scope, this.secrets)})`}, or this client is not let in.`
+          : first === undefined
+            ? 'Give credentials, such as an Authorization header.'
+            : `Give credentials of the scheme ${first.scheme.slice(0, 40)}.`
+    return new HttpAuthError(`${this.name} refused access with ${status}. ${advice}`, status, challenges)
+  }
+
+  /** The error for an answer that holds no message. `text` is what is known of its body. */
+  statusError({ status, headers }: HttpAnswer, text: string, repeatable: boolean): HttpStatusError {
+    const retryAfterMs = parseRetryAfter(headers['retry-after'])
+    const said = snippet(text, this.secrets)
+    const message = `${this.name} answered with ${status}${said === '' ? '' : ` and "${said}"`}. ${advice(status, repeatable)}`
+    const kind = kindOf(status, retryAfterMs !== undefined, repeatable)
+    return new HttpStatusError(kind, message, { status, retryAfterMs, retryable: kind === 'unreachable' })
+  }
+
+  /** As `statusError`, for an answer whose body has not been read. */
+  async foreignError(answer: HttpAnswer, repeatable: boolean): Promise<HttpStatusError> {
+    return this.statusError(answer, await readSome(answer.body, maxForeignBytes), repeatable)
+  }
+
+  get secrets(): readonly string[] {
+    return this.#token === undefined
+      ? this.#secrets
+      : [...this.#secrets, this.#token, this.#token.replace(/^\S+\s+/, '')]
+  }
+}
+
+/** Milliseconds after which a server that refused a request without looking at it wants to see it again. */
+function refusedForNow({ status, headers }: HttpAnswer): number | undefined {
+  return status === 429 || status === 503 ? parseRetryAfter(headers['retry-after']) : undefined
+}
+
+function kindOf(status: number, saysWhen: boolean, repeatable: boolean): TransportErrorKind {
+  if (status === 413) return 'too-large'
+  if (status === 408 || status === 425 || status === 429 || (status === 503 && saysWhen)) return 'unreachable'
+  if (status >= 500) return repeatable ? 'unreachable' : 'unknown-outcome'
+  return 'protocol'
+}
+
+function advice(status: number, repeatable: boolean): string {
+  if (status < 300) return 'That is no answer of an MCP server: check the URL.'
+  if (status === 404 || status === 405 || status === 410) return 'There is no MCP endpoint: check the path of the URL.'
+  if (status === 413) return 'The request is larger than the server takes.'
+  if (status === 429) return 'The server wants fewer requests: wait and try again.'
+  if (status >= 500) {
+    return repeatable
+      ? 'The server or a gateway before it has failed: try again later.'
+      : 'The server or a gateway before it has failed; the call may have been carried out.'
+  }
+  return 'The server does not take this request.'
+}
+
+/** Fields that the protocol, HTTP or the way owns. */
+const ownedHeader =
+  /^(?:mcp-.*|accept|content-.*|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|last-event-id|proxy-.*)$/i
+
+function allowedHeaders(
+  headers: Readonly<Record<string, string>>,
+  hasAuthorization: boolean,
+  onDiagnostic: OnDiagnostic | undefined,
+): Readonly<Record<string, string>> {
+  const allowed: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || !/^[\t\x20-\x7E\x80-\xFF]*$/.test(value)) {
+      throw new TypeError(
+        `The header ${JSON.stringify(name.slice(0, 80))} has a name or a value that HTTP does not allow.`,
+      )
+    }
+    const key = name.toLowerCase()
+    if (ownedHeader.test(key) || (hasAuthorization && key === 'authorization')) {
+      onDiagnostic?.({
+        level: 'warning',
+        code: 'header-ignored',
+        message: `The header ${key} belongs to the protocol or is given by other means; the configured one is not sent.`,
+      })
+    } else {
+      allowed[key] = value
+    }
+  }
+  return allowed
+}

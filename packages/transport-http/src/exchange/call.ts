@@ -1,0 +1,457 @@
+import {
+  type Call,
+  type CallContext,
+  type Diagnostic,
+  type Dispatcher,
+  isJsonObject,
+  type JsonObject,
+  levelAdmits,
+  type LogLevel,
+  method,
+  notice as noticeName,
+  type Outcome,
+  RpcError,
+  type RpcId,
+  rpcCode,
+  type ServerView,
+  TransportError,
+  type WireHints,
+} from '@atenea/mcpcompat'
+import {
+  abortable,
+  closedConnection,
+  createCallerContext,
+  createIds,
+  createModernCodec,
+  createPageWalk,
+  encodeMessage,
+  InvalidResultError,
+  type LinkedSignal,
+  linkSignals,
+  lostCall,
+  memberOf,
+  metaKey,
+  metaOf,
+  paramHeaders,
+  peerView,
+  type PeerViewParts,
+  PendingCall,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcReject,
+  type WireCodec,
+} from '@atenea/mcpcompat/transport'
+import { type Payload, readAnswer } from '../answer.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { HeaderPlans } from '../header-plans.ts'
+import { HttpStatusError } from '../http-errors.ts'
+import { isRepeatable } from '../repeatable.ts'
+
+/** What an answer with a client error said, for a second look at the era of the server. */
+export interface Refusal {
+  readonly method: string
+  readonly status: number
+  readonly headers: WireHints
+  readonly body: string
+}
+
+export interface CreateExchangeClientOptions {
+  readonly endpoint: Endpoint
+  readonly revision: string
+  /** What the server said when it was discovered. */
+  readonly server: PeerViewParts
+  /** Gives ids that no other open request has. */
+  readonly nextId?: () => RpcId
+  readonly payload: Payload
+  /** Longest time that a call may take, subscriptions aside. */
+  readonly callTimeoutMs: number
+  /** Hears of answers that a modern server would hardly give. */
+  readonly onRefusal?: (refusal: Refusal) => void
+  readonly onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined
+}
+
+/** A client of a modern server over HTTP. `end` fails every open call. */
+export interface ExchangeClient extends Dispatcher {
+  end(cause?: unknown): void
+}
+
+/**
+ * Calls a modern server: one POST is one call (MH-POST-01, -04), its headers are made from its body (MH-HDR-01, -05, -06), and closing its
+ * stream is how it is cancelled (B13). A call whose stream ends without an answer fails at once with `unknown-outcome` and is never
+ * repeated (MH-SSE-09, F11). What a tool mirrors into headers is learnt from lists; when the server finds the headers of a tool call
+ * wrong, all lists are read again and the call is repeated once, which the server has not looked at (A-17, B8).
+ */
+export function createExchangeClient(options: CreateExchangeClientOptions): ExchangeClient {
+  return new Exchanges(options)
+}
+
+const drained = Symbol('drained')
+
+class Exchanges implements ExchangeClient {
+  readonly #options: CreateExchangeClientOptions
+  readonly #endpoint: Endpoint
+  readonly #codec: WireCodec
+  readonly #view: ServerView
+  readonly #nextId: () => RpcId
+  readonly #plans: HeaderPlans
+  readonly #life = new AbortController()
+  readonly #listens = new Set<LinkedSignal>()
+  #refreshing: Promise<void> | undefined
+  #draining = false
+  #ended: { readonly cause: unknown } | undefined
+
+  constructor(options: CreateExchangeClientOptions) {
+    this.#options = options
+    this.#endpoint = options.endpoint
+    this.#codec = createModernCodec({ revision: options.revision })
+    this.#nextId = options.nextId ?? createIds()
+    this.#plans = new HeaderPlans(options.onDiagnostic)
+    const plans = this.#plans
+    this.#view = { ...peerView(options.server), headerPlan: (tool) => plans.get(tool) }
+  }
+
+  async call(call: Call, context: CallContext): Promise<Outcome> {
+    if (this.#ended !== undefined) throw closedConnection(this.#ended.cause)
+    const isListen = call.method === method.listen
+    if (isListen && this.#draining) throw new RpcError(rpcCode.internalError, 'No new subscriptions are taken')
+    context.signal.throwIfAborted()
+    const timeoutMs = isListen ? undefined : this.#options.callTimeoutMs
+    const link = linkSignals([context.signal, this.#life.signal], { timeoutMs })
+    if (isListen) this.#listens.add(link)
+    try {
+      return await this.#request(call, context, link)
+    } catch (error) {
+      if (link.signal.reason === drained) return { kind: 'result', value: {} }
+      throw this.#failure(error, call, context, link.signal)
+    } finally {
+      this.#listens.delete(link)
+      link[Symbol.dispose]()
+    }
+  }
+
+  async notify(notice: Call): Promise<void> {
+    // On HTTP a call is cancelled by closing its stream, and a cancel would name an id of another hop.
+    if (this.#ended !== undefined || notice.method === noticeName.cancelled) return
+    using link = linkSignals([this.#life.signal], { timeoutMs: this.#options.callTimeoutMs })
+    const { hints } = this.#codec.encodeCall(notice, nobody, 0)
+    const body = encodeMessage({ kind: 'notification', method: notice.method, params: notice.params })
+    const answer = await this.#post(hints, body, false, link.signal)
+    const content = await readAnswer(answer, this.#reading(false))
+    if (content.kind === 'stream') link.abort()
+    else if (content.kind === 'message') this.#report('debug', 'notice-answered', 'The server answered a notification.')
+  }
+
+  view(): ServerView {
+    return this.#view
+  }
+
+  drain(): Promise<void> {
+    this.#draining = true
+    for (const link of [...this.#listens]) link.abort(drained)
+    return Promise.resolve()
+  }
+
+  end(cause?: unknown): void {
+    if (this.#ended !== undefined) return
+    this.#ended = { cause }
+    this.#life.abort(new DOMException('The connection has ended', 'AbortError'))
+  }
+
+  // one call
+
+  async #request(call: Call, context: CallContext, link: LinkedSignal): Promise<Outcome> {
+    const headers = this.#paramHeaders(call, context)
+    try {
+      return await this.#exchange(call, context, headers, link)
+    } catch (error) {
+      if (call.method !== method.callTool || !RpcError.is(error) || error.code !== rpcCode.headerMismatch) throw error
+      const better = await this.#betterHeaders(call, context, headers, link.signal)
+      if (better === undefined) throw error
+      return await this.#exchange(call, context, better, link)
+    }
+  }
+
+  async #exchange(
+    call: Call,
+    context: CallContext,
+    mirrored: Readonly<Record<string, string>>,
+    link: LinkedSignal,
+  ): Promise<Outcome> {
+    const id = this.#nextId()
+    const { peer, meta, logLevel, resume } = context
+    const progressToken = context.progressToken === undefined ? undefined : id
+    const { message, hints } = this.#codec.encodeCall(call, { peer, meta, progressToken, logLevel, resume }, id)
+    const repeatable = isRepeatable(call.method)
+    const answer = await this.#post({ ...hints, ...mirrored }, encodeMessage(message), repeatable, link.signal)
+    const { status, headers } = answer
+    const refusal = (body: string): Refusal => ({ method: call.method, status, headers, body })
+    try {
+      const content = await readAnswer(answer, this.#reading(repeatable))
+      const pending = new PendingCall(id, call, context)
+      switch (content.kind) {
+        case 'nothing':
+          throw lostCall(
+            new TransportError('protocol', `${this.#endpoint.name} answered with ${status} and nothing else`),
+          )
+        case 'message':
+          if (status >= 400) this.#options.onRefusal?.(refusal(content.text))
+          return this.#onlyAnswer(content.message, pending, content.text)
+        case 'stream':
+          return await this.#follow(content.stream, pending, link)
+      }
+    } catch (error) {
+      if (HttpStatusError.is(error) && status >= 400) this.#options.onRefusal?.(refusal(''))
+      throw error
+    }
+  }
+
+  #onlyAnswer(message: RpcMessage | RpcReject, pending: PendingCall, text: string): Outcome {
+    if (message.kind === 'result' || message.kind === 'error') {
+      const outcome = this.#outcome(message, pending)
+      if (outcome !== undefined) return outcome
+    }
+    const what = message.kind === 'reject' ? message.reason : `a message of kind ${message.kind}`
+    throw new InvalidResultError(
+      `${this.#endpoint.name} answered ${pending.call.method} with what is no answer: ${what}`,
+      text.slice(0, 1_000),
+    )
+  }
+
+  async #follow(
+    stream: AsyncIterable<RpcMessage | RpcReject>,
+    pending: PendingCall,
+    link: LinkedSignal,
+  ): Promise<Outcome> {
+    const messages = stream[Symbol.asyncIterator]()
+    let acknowledged = false
+    for (;;) {
+      const { value: message, done } = await messages.next()
+      if (done === true) {
+        const cause = new TransportError('closed', `${this.#endpoint.name} ended the stream of ${pending.call.method}`)
+        throw lostCall(cause)
+      }
+      switch (message.kind) {
+        case 'result':
+        case 'error': {
+          const outcome = this.#outcome(message, pending)
+          if (outcome === undefined) break
+          void this.#letEnd(messages, link)
+          return outcome
+        }
+        case 'notification': {
+          if (message.method === noticeName.cancelled && pending.call.method === method.listen) {
+            void this.#letEnd(messages, link)
+            return { kind: 'result', value: {} }
+          }
+          const notice = this.#notice(message, pending, acknowledged)
+          if (notice === undefined) break
+          acknowledged ||= notice.method === noticeName.acknowledged
+          await this.#emit(notice, pending.context, link.signal)
+          break
+        }
+        case 'request':
+          // MC-MSG-09, -10
+          this.#report(
+            'warning',
+            'unexpected-request',
+            `The server sent the request ${message.method.slice(0, 80)}; it was dropped.`,
+          )
+          break
+        case 'reject':
+          this.#report('warning', 'not-a-message', `The server sent what is no message: ${message.reason}`)
+      }
+    }
+  }
+
+  /** The rest of a stream after its answer is not waited for by anybody; its connection is kept when it ends soon. */
+  async #letEnd(messages: AsyncIterator<unknown>, link: LinkedSignal): Promise<void> {
+    const timer = this.#endpoint.clock.after(1_000, () => link.abort())
+    try {
+      for (let extra = 0; extra < 16; extra++) if ((await messages.next()).done === true) return
+      link.abort()
+    } catch {
+      // Nobody waits for what it would have been.
+    } finally {
+      timer[Symbol.dispose]()
+    }
+  }
+
+  #outcome(message: RpcMessage & { readonly kind: 'result' | 'error' }, pending: PendingCall): Outcome | undefined {
+    // The exchange correlates, so an error may lack the id (A-11); an answer to something else is none.
+    if (message.id !== pending.id && !(message.kind === 'error' && message.id === undefined)) {
+      this.#report('warning', 'unknown-id', 'The server sent an answer to another request; it was dropped.')
+      return undefined
+    }
+    const decoded = this.#codec.decodeOutcome(pending.call, message)
+    if (!decoded.ok) throw new InvalidResultError(decoded.message, decoded.raw)
+    return pending.call.method === method.listTools ? this.#plans.learn(decoded.value) : decoded.value
+  }
+
+  /** The notice, if this call asked for it. */
+  #notice(message: RpcNotification, pending: PendingCall, acknowledged: boolean): Call | undefined {
+    const name = message.method.slice(0, 80)
+    const decoded = this.#codec.decodeNotice(message)
+    if (!decoded.ok) {
+      this.#report('warning', 'bad-notice', `The server sent ${name}, but ${decoded.message}.`)
+      return undefined
+    }
+    const notice = decoded.value
+    if (isWanted(message, notice, pending, acknowledged)) return notice
+    this.#report('debug', 'unknown-addressee', `The server sent ${name} that no open call asked for; it was dropped.`)
+    return undefined
+  }
+
+  /** Waits for a caller that is slow to take its notices, which is how back-pressure reaches the server. */
+  async #emit(notice: Call, context: CallContext, signal: AbortSignal): Promise<void> {
+    try {
+      const taken = context.emit(notice)
+      if (taken !== undefined) await abortable(taken, signal)
+    } catch (cause) {
+      signal.throwIfAborted()
+      this.#options.onDiagnostic?.({
+        level: 'warning',
+        code: 'notice-refused',
+        message: 'A caller could not take a notice of its call.',
+        cause,
+      })
+    }
+  }
+
+  // headers of tools
+
+  /** What the tool is known to mirror, and what the hop before us sent for parameters that we know nothing of (MH-INT-01). */
+  #paramHeaders(call: Call, context: CallContext): Readonly<Record<string, string>> {
+    if (call.method !== method.callTool) return {}
+    const name = memberOf(call.params, 'name')
+    const plan = typeof name === 'string' ? this.#plans.get(name) : undefined
+    const planned = plan === undefined ? {} : paramHeaders(plan, memberOf(call.params, 'arguments'))
+    const foreign: Record<string, string> = {}
+    for (const [key, value] of Object.entries(context.hints)) {
+      if (value === undefined || !key.startsWith('mcp-param-')) continue
+      const isPlanned = plan?.declarations.some(({ header }) => header.toLowerCase() === key) === true
+      if (!isPlanned && /^[\x20-\x7E]*$/.test(value)) foreign[key] = value
+    }
+    return { ...foreign, ...planned }
+  }
+
+  /** Reads the lists of tools again; `undefined` when that leads to no other headers. */
+  async #betterHeaders(
+    call: Call,
+    context: CallContext,
+    before: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, string>> | undefined> {
+    this.#refreshing ??= this.#readTools(context).finally(() => {
+      this.#refreshing = undefined
+    })
+    try {
+      await abortable(this.#refreshing, signal)
+    } catch (cause) {
+      signal.throwIfAborted()
+      this.#options.onDiagnostic?.({
+        level: 'warning',
+        code: 'tools-unknown',
+        message: 'The server found the headers of a tool call wrong, and its tools could not be listed.',
+        cause,
+      })
+      return undefined
+    }
+    const after = this.#paramHeaders(call, context)
+    return sameFields(before, after) ? undefined : after
+  }
+
+  /** Every page of the list of tools, on behalf of everybody who waits for it. */
+  async #readTools({ peer }: CallContext): Promise<void> {
+    using link = linkSignals([this.#life.signal], { timeoutMs: this.#options.callTimeoutMs })
+    const walk = createPageWalk()
+    const context = createCallerContext({ peer, signal: link.signal })
+    let params: JsonObject = {}
+    for (;;) {
+      const page = await this.#exchange({ method: method.listTools, params }, context, {}, link)
+      if (page.kind !== 'result') return
+      const tools = memberOf(page.value, 'tools')
+      const step = walk.after(page.value, Array.isArray(tools) ? tools.length : 0)
+      if (step.kind !== 'next') return
+      params = { cursor: step.cursor }
+    }
+  }
+
+  // the way
+
+  async #post(
+    headers: WireHints,
+    body: string,
+    repeatable: boolean,
+    signal: AbortSignal,
+  ): ReturnType<Endpoint['request']> {
+    const fields = { ...headers, 'content-type': 'application/json' } as Record<string, string>
+    return await this.#endpoint.request({ method: 'POST', headers: fields, body, repeatable, signal })
+  }
+
+  #reading(repeatable: boolean): Parameters<typeof readAnswer>[1] {
+    return { endpoint: this.#endpoint, payload: this.#options.payload, repeatable }
+  }
+
+  /** Why a call failed, in the words of its caller. */
+  #failure(error: unknown, call: Call, context: CallContext, signal: AbortSignal): unknown {
+    if (context.signal.aborted) return context.signal.reason
+    const isListen = call.method === method.listen
+    if (this.#ended !== undefined) {
+      return isListen ? closedConnection(this.#ended.cause) : lostCall(this.#ended.cause)
+    }
+    if (signal.aborted) {
+      const text = `${this.#endpoint.name} did not answer ${call.method} within ${this.#options.callTimeoutMs} ms; it may have been carried out.`
+      return new TransportError('timeout', text, { cause: error })
+    }
+    if (!TransportError.is(error)) return error
+    // A stream that broke, whether in order or not.
+    if (error.kind === 'closed' && !isListen) return lostCall(error)
+    if (error.kind === 'unknown-outcome' && isListen) return closedConnection(error.cause ?? error)
+    return error
+  }
+
+  #report(level: Diagnostic['level'], code: string, message: string): void {
+    this.#options.onDiagnostic?.({ level, code, message })
+  }
+}
+
+const nobody = {
+  peer: { capabilities: {} },
+  meta: {},
+  progressToken: undefined,
+  logLevel: undefined,
+  resume: undefined,
+}
+
+function isWanted(message: RpcNotification, notice: Call, pending: PendingCall, acknowledged: boolean): boolean {
+  const { context, call, id } = pending
+  if (call.method === method.listen) {
+    const meta = metaOf(message.params)
+    const subscription = isJsonObject(meta) ? meta[metaKey.subscriptionId] : undefined
+    // The stream tells whose it is; a name that contradicts it does not count (MC-SUB-03).
+    if (subscription !== undefined && subscription !== id) return false
+    return (message.method === noticeName.acknowledged) !== acknowledged
+  }
+  switch (message.method) {
+    case noticeName.progress: {
+      const token = memberOf(message.params, 'progressToken')
+      return context.progressToken !== undefined && token === id && pending.advances(notice)
+    }
+    case noticeName.message:
+      return levelAdmits(context.logLevel, memberOf(notice.params, 'level') as LogLevel)
+    case noticeName.toolsChanged:
+    case noticeName.promptsChanged:
+    case noticeName.resourcesChanged:
+    case noticeName.resourceUpdated:
+    case noticeName.acknowledged:
+    case noticeName.cancelled:
+      return false
+    default:
+      return true // of an extension
+  }
+}
+
+function sameFields(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
+}

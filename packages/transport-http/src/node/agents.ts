@@ -1,0 +1,92 @@
+import type { Agent, AgentOptions, ClientRequest, RequestOptions } from 'node:http'
+import { TransportError } from '@atenea/mcpcompat'
+import { safeUrl } from '../safe-url.ts'
+
+/** How to make requests of one kind. */
+export interface AgentOf {
+  readonly agent: Agent
+  readonly isTls: boolean
+  request(options: RequestOptions): ClientRequest
+  /** Closes connections that nobody uses at the moment. */
+  closeIdle(): void
+}
+
+export interface Agents {
+  /** The way to a URL; a promise when something has to be loaded for it first. */
+  of(url: string): AgentOf | Promise<AgentOf>
+  /** Closes all connections. */
+  close(): void
+}
+
+/** The variables by which an environment names proxies; each is known in lower case as well. */
+const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']
+
+function namesProxies(env: Readonly<Record<string, string | undefined>>): boolean {
+  return proxyVariables.some((name) => (env[name] ?? '') !== '' || (env[name.toLowerCase()] ?? '') !== '')
+}
+
+export interface CreateAgentsOptions {
+  /** How long an unused connection is kept. */
+  readonly idleTimeoutMs: number
+}
+
+/** Agents that keep connections alive, made when they are first needed: one for each scheme, and one for each proxy and scheme. */
+export function createAgents(options: CreateAgentsOptions): Agents {
+  const agentOptions: AgentOptions = { keepAlive: true, timeout: options.idleTimeoutMs, scheduling: 'lifo' }
+  const hasProxies = namesProxies(process.env)
+  const made = new Map<string, AgentOf>()
+
+  function kept(key: string, make: () => AgentOf): AgentOf {
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const way = make()
+    made.set(key, way)
+    return way
+  }
+  function direct(isTls: boolean): AgentOf {
+    return kept(isTls ? 'https' : 'http', () => {
+      const { Agent } = isTls ? process.getBuiltinModule('node:https') : process.getBuiltinModule('node:http')
+      return wayOf(new Agent(agentOptions), isTls)
+    })
+  }
+  // Loaded by the few who have a proxy.
+  async function byEnvironment(url: string, isTls: boolean): Promise<AgentOf> {
+    const { getProxyForUrl } = await import('proxy-from-env')
+    const proxy = getProxyForUrl(url)
+    if (proxy === '') return direct(isTls)
+    if (!URL.canParse(proxy) || !/^https?:$/.test(new URL(proxy).protocol)) {
+      throw new TransportError(
+        'unreachable',
+        `The proxy that the environment names is no http or https URL: ${safeUrl(proxy)}`,
+      )
+    }
+    const Proxied = isTls
+      ? (await import('https-proxy-agent')).HttpsProxyAgent
+      : (await import('http-proxy-agent')).HttpProxyAgent
+    return kept(`${String(isTls)} ${proxy}`, () => wayOf(new Proxied(proxy, agentOptions), isTls))
+  }
+
+  return {
+    of(url) {
+      const isTls = url.startsWith('https:')
+      return hasProxies ? byEnvironment(url, isTls) : direct(isTls)
+    },
+    close() {
+      for (const { agent } of made.values()) agent.destroy()
+    },
+  }
+}
+
+function wayOf(agent: Agent, isTls: boolean): AgentOf {
+  return {
+    agent,
+    isTls,
+    request: (options) =>
+      isTls
+        ? process.getBuiltinModule('node:https').request(options)
+        : process.getBuiltinModule('node:http').request(options),
+    closeIdle() {
+      for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+    },
+  }
+}

@@ -1,0 +1,443 @@
+import {
+  type Diagnostic,
+  type Implementation,
+  type JsonObject,
+  method,
+  RpcError,
+  type RpcId,
+  TransportError,
+} from '@atenea/mcpcompat'
+import type { AbortOptions, RevisionPolicy } from '@atenea/mcpcompat'
+import {
+  closedConnection,
+  createClientSession,
+  encodeMessage,
+  headerName,
+  type InitializedServer,
+  isSessionId,
+  type LegacyClient,
+  type LinkedSignal,
+  linkSignals,
+  lostCall,
+  memberOf,
+  type RpcMessage,
+  type RpcReject,
+  type RpcRequest,
+} from '@atenea/mcpcompat/transport'
+import { MessageStream, type Payload, readAnswer } from '../answer.ts'
+import type { Endpoint, EndpointRequest } from '../endpoint.ts'
+import { SessionLostError } from '../http-errors.ts'
+import { discard } from '../read-body.ts'
+import { isRepeatable } from '../repeatable.ts'
+import type { HttpAnswer } from '../send.ts'
+import { backoffMs, wait } from '../wait.ts'
+import { keepStream } from './standing-stream.ts'
+
+export interface HttpSessionOptions {
+  readonly endpoint: Endpoint
+  readonly policy: RevisionPolicy
+  /** What `initialize` offers; the newest accepted legacy revision when left out. */
+  readonly revision: string | undefined
+  readonly info: Implementation
+  readonly capabilities: JsonObject
+  readonly nextId: () => RpcId
+  /** Whether a 404 for the very first stream of a session means that the session is gone. It did not help to believe that before: `false`. */
+  readonly believesFirst404: boolean
+  readonly payload: Payload
+  readonly onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined
+}
+
+/** What showed that the server has forgotten a session: a request, the stream that had been open, or the first attempt to open it. */
+export type SessionLoss = 'request' | 'stream' | 'first-stream'
+
+/** How long requests that follow the handshake wait for the server to take `notifications/initialized`. */
+const initializedMs = 10_000
+
+/** How long the server has to answer what we tell it at the end. */
+const farewellMs = 2_000
+
+/** Calls of a session that was lost may still be answered for this long. */
+const lostSessionMs = 10_000
+
+/** Times that one answer is looked for again after its stream broke without a message in between. */
+const maxResumptions = 5
+
+const resumption = { firstMs: 1_000, maxMs: 30_000 }
+
+/**
+ * One legacy session over HTTP: the handshake, one POST for each message (LG-HTTP-03), the streams of its answers, which are taken up again
+ * where the server gave ids, and the end. What the messages mean is for the client in it. A session that the server has forgotten is
+ * over; `lost` says so, and the calls that met it reject with a `SessionLostError`.
+ */
+export class HttpSession {
+  readonly client: LegacyClient
+  /** Resolves when the server has forgotten the session, with what showed it. */
+  readonly gone: Promise<SessionLoss>
+  readonly #options: HttpSessionOptions
+  readonly #endpoint: Endpoint
+  readonly #life = new AbortController()
+  /** Requests whose answer has not come. */
+  readonly #exchanges = new Map<RpcId, LinkedSignal>()
+  #tellGone: (loss: SessionLoss) => void = () => undefined
+  #isLost = false
+  #sessionId: string | undefined
+  /** What every request after the handshake carries (LG-HTTP-09, A19). */
+  #revision: string | undefined
+  #ready: Promise<void> | undefined
+  #handshakeFailure: unknown
+  #closing: Promise<void> | undefined
+
+  constructor(options: HttpSessionOptions) {
+    const { endpoint, policy, revision, info, capabilities, nextId, onDiagnostic } = options
+    this.#options = options
+    this.#endpoint = endpoint
+    this.gone = new Promise((resolve) => {
+      this.#tellGone = resolve
+    })
+    const port = { send: (message: RpcMessage) => this.#send(message), clock: endpoint.clock }
+    this.client = createClientSession(port, {
+      policy,
+      info,
+      capabilities,
+      nextId,
+      onDiagnostic,
+      ...(revision !== undefined && { revision }),
+    })
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Whether the server gave the session an id, without which it cannot be lost. */
+  get hasId(): boolean {
+    return this.#sessionId !== undefined
+  }
+
+  /** The handshake. Rejects as `LegacyClient.initialize` does, or with what the way to the server failed with. */
+  async initialize(options: AbortOptions): Promise<InitializedServer> {
+    try {
+      const server = await this.client.initialize(options)
+      return server
+    } catch (error) {
+      throw options.signal?.aborted === true || RpcError.is(error) ? error : (this.#handshakeFailure ?? error)
+    }
+  }
+
+  /** Opens the stream for what belongs to no request, once the handshake is done. */
+  async listen(): Promise<void> {
+    await this.#ready
+    const { payload, onDiagnostic } = this.#options
+    if (this.#life.signal.aborted || this.#isLost) return
+    await keepStream({
+      open: async (lastEventId, signal) => await this.#get(lastEventId, signal),
+      deliver: (message) => this.#take(message, undefined),
+      onGone: (heard) => this.#streamGone(heard),
+      signal: this.#life.signal,
+      payload,
+      maxEventBytes: this.#endpoint.maxMessageBytes,
+      clock: this.#endpoint.clock,
+      onDiagnostic,
+    })
+  }
+
+  /** A server without sessions, or one that answers 404 where others answer 405, only has no stream. */
+  #streamGone(heard: boolean): void {
+    if (this.#sessionId !== undefined && (heard || this.#options.believesFirst404)) {
+      this.#lose(heard ? 'stream' : 'first-stream')
+    } else {
+      this.#report(
+        'warning',
+        'no-stream',
+        'The server offers no stream for the session (404); what it would send there is missed.',
+      )
+    }
+  }
+
+  /** Ends the session: open calls fail at once, and the server is told, within bounds. */
+  close(cause?: unknown): Promise<void> {
+    this.#closing ??= this.#close(cause)
+    return this.#closing
+  }
+
+  async #close(cause: unknown): Promise<void> {
+    const farewells: Promise<unknown>[] = []
+    this.#farewells = farewells
+    this.client.abandon()
+    this.client.closed(cause)
+    using limit = linkSignals([], { timeoutMs: farewellMs })
+    try {
+      await Promise.race([Promise.allSettled(farewells), aborted(limit.signal)])
+      await this.#delete(limit.signal)
+    } catch {
+      // The server learns of the end, or it does not.
+    }
+    this.#life.abort(new DOMException('The connection has ended', 'AbortError'))
+  }
+
+  /** Messages that are still to be sent after the end has begun. */
+  #farewells: Promise<unknown>[] | undefined
+
+  async #delete(signal: AbortSignal): Promise<void> {
+    if (this.#sessionId === undefined || this.#isLost) return
+    // LG-SESS-07; a server that lets nobody end a session answers 405.
+    const answer = await this.#endpoint.request({
+      method: 'DELETE',
+      headers: this.#headers(),
+      signal,
+      repeatable: true,
+      plain: true,
+    })
+    await discard(answer.body, this.#endpoint.clock)
+  }
+
+  // what the client sends
+
+  #send(message: RpcMessage): Promise<void> {
+    if (this.#isLost) return Promise.reject(this.#lostError())
+    if (message.kind === 'request') return this.#request(message)
+    const posting = this.#post(message)
+    this.#farewells?.push(posting)
+    if (message.kind === 'notification' && message.method === 'notifications/initialized') {
+      this.#ready = this.#settled(posting)
+    }
+    return posting
+  }
+
+  /** Settled or too late: what comes after must wait for it, but not for ever. */
+  async #settled(posting: Promise<void>): Promise<void> {
+    const { clock } = this.#endpoint
+    let timer: Disposable | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = clock.after(initializedMs, resolve, { holdsProcess: true })
+    })
+    await Promise.race([posting, late]).catch(() => undefined)
+    timer?.[Symbol.dispose]()
+  }
+
+  /** A notification or an answer to the server, which takes it without a word. */
+  async #post(message: RpcMessage): Promise<void> {
+    const isInitialized = message.kind === 'notification' && message.method === 'notifications/initialized'
+    if (!isInitialized) await this.#ready
+    using link = linkSignals([this.#life.signal], { timeoutMs: 60_000 })
+    try {
+      const answer = await this.#exchange(encodeMessage(message), false, link.signal)
+      await discard(answer.body, this.#endpoint.clock)
+      if (answer.status >= 400) {
+        this.#report(
+          'warning',
+          'message-refused',
+          `${this.#endpoint.name} refused ${describe(message)} with ${answer.status}.`,
+        )
+      }
+    } finally {
+      // The server was told that nobody waits; closing the stream alone would not cancel anything here (LG-HTTP-08).
+      if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
+        const id = memberOf(message.params, 'requestId') as RpcId | undefined
+        if (id !== undefined) this.#exchanges.get(id)?.abort(new DOMException('The call was cancelled', 'AbortError'))
+      }
+    }
+  }
+
+  /** Sends a request and reads until its answer has come. Rejects when none will. */
+  async #request(message: RpcRequest): Promise<void> {
+    const isHandshake = message.method === 'initialize'
+    const link = linkSignals([this.#life.signal])
+    this.#exchanges.set(message.id, link)
+    try {
+      await this.#ready
+      const repeatable = isRepeatable(message.method)
+      const answer = await this.#exchange(encodeMessage(message), repeatable, link.signal)
+      if (isHandshake) this.#takeSessionId(answer)
+      const content = await readAnswer(answer, { endpoint: this.#endpoint, payload: this.#options.payload, repeatable })
+      if (content.kind === 'stream') {
+        await this.#follow(content.stream, message, link)
+      } else if (content.kind === 'nothing' || !this.#take(content.message, message)) {
+        const said =
+          content.kind === 'message' && content.message.kind === 'reject' ? `: ${content.message.reason}` : ''
+        throw lostCall(
+          new TransportError(
+            'protocol',
+            `${this.#endpoint.name} answered with ${answer.status} and no answer in it${said}`,
+          ),
+        )
+      }
+    } catch (error) {
+      const failure =
+        TransportError.is(error) && error.kind === 'closed' && !SessionLostError.is(error) ? lostCall(error) : error
+      if (isHandshake) this.#handshakeFailure = failure
+      throw failure
+    } finally {
+      this.#exchanges.delete(message.id)
+      link[Symbol.dispose]()
+    }
+  }
+
+  async #exchange(body: string, repeatable: boolean, signal: AbortSignal): Promise<HttpAnswer> {
+    const headers = { ...this.#headers(), 'content-type': 'application/json' }
+    return this.#checked(await this.#endpoint.request({ method: 'POST', headers, body, repeatable, signal }))
+  }
+
+  /** With a session id sent, 404 means that the session is over (A-46). */
+  #checked(answer: HttpAnswer): HttpAnswer {
+    if (answer.status !== 404 || this.#sessionId === undefined) return answer
+    void discard(answer.body, this.#endpoint.clock)
+    this.#lose('request')
+    throw this.#lostError()
+  }
+
+  async #get(lastEventId: string | undefined, signal: AbortSignal): Promise<HttpAnswer> {
+    const headers: Record<string, string> = { ...this.#headers(), accept: 'text/event-stream' }
+    if (lastEventId !== undefined) headers[headerName.lastEventId] = lastEventId
+    const request: EndpointRequest = { method: 'GET', headers, signal, repeatable: true, plain: true }
+    return await this.#endpoint.request(request)
+  }
+
+  #headers(): Record<string, string> {
+    return {
+      ...(this.#revision !== undefined && { [headerName.protocolVersion]: this.#revision }),
+      ...(this.#sessionId !== undefined && { [headerName.sessionId]: this.#sessionId }),
+    }
+  }
+
+  #takeSessionId({ headers }: HttpAnswer): void {
+    const id = headers[headerName.sessionId]
+    if (id === undefined) return
+    // LG-SESS-02
+    if (isSessionId(id)) this.#sessionId = id
+    else throw new TransportError('protocol', `${this.#endpoint.name} gave a session id that no header can hold`)
+  }
+
+  // what the server sends
+
+  async #follow(first: MessageStream, request: RpcRequest, link: LinkedSignal): Promise<void> {
+    let stream = first
+    let lastEventId: string | undefined
+    let retryMs: number | undefined
+    for (let attempt = 0; ; attempt++) {
+      const read = await this.#read(stream, request, link)
+      if (read.answered) return
+      if (read.messages > 0) attempt = 0
+      lastEventId = stream.lastEventId ?? lastEventId
+      retryMs = stream.retryMs ?? retryMs
+      const broke = new TransportError('closed', `${this.#endpoint.name} ended the stream of ${request.method}`, {
+        cause: read.error,
+      })
+      if (lastEventId === undefined || attempt >= maxResumptions) throw lostCall(broke)
+      stream = await this.#resume(lastEventId, retryMs, attempt, link.signal, broke)
+    }
+  }
+
+  /** Takes up the stream of an answer where it broke off (LG-RESUME-01). */
+  async #resume(
+    lastEventId: string,
+    retryMs: number | undefined,
+    firstAttempt: number,
+    signal: AbortSignal,
+    broke: TransportError,
+  ): Promise<MessageStream> {
+    for (let attempt = firstAttempt; attempt < maxResumptions; attempt++) {
+      await wait(backoffMs(attempt, retryMs, resumption), signal, this.#endpoint.clock, true)
+      let answer: HttpAnswer
+      try {
+        answer = this.#checked(await this.#get(lastEventId, signal))
+      } catch (error) {
+        if (!TransportError.is(error) || SessionLostError.is(error)) throw error
+        continue
+      }
+      if (answer.status === 429 || answer.status >= 500) {
+        await discard(answer.body, this.#endpoint.clock)
+        continue
+      }
+      const content = await readAnswer(answer, {
+        endpoint: this.#endpoint,
+        payload: this.#options.payload,
+        repeatable: true,
+      })
+      if (content.kind === 'stream') return content.stream
+      break
+    }
+    throw lostCall(broke)
+  }
+
+  async #read(
+    stream: MessageStream,
+    request: RpcRequest,
+    link: LinkedSignal,
+  ): Promise<{ readonly answered: boolean; readonly messages: number; readonly error?: unknown }> {
+    const messages = stream[Symbol.asyncIterator]()
+    let count = 0
+    try {
+      for (;;) {
+        const next = await messages.next()
+        if (next.done === true) return { answered: false, messages: count }
+        count++
+        if (!this.#take(next.value, request)) continue
+        void this.#letEnd(messages, link)
+        return { answered: true, messages: count }
+      }
+    } catch (error) {
+      link.signal.throwIfAborted()
+      if (TransportError.is(error) && error.kind === 'too-large') throw error
+      return { answered: false, messages: count, error }
+    }
+  }
+
+  /** What comes on a stream after its answer is rare but not forbidden; nobody waits for its end. */
+  async #letEnd(messages: AsyncIterator<RpcMessage | RpcReject>, link: LinkedSignal): Promise<void> {
+    const timer = this.#endpoint.clock.after(1_000, () => link.abort())
+    try {
+      for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
+        this.#take(next.value, undefined)
+      }
+    } catch {
+      // It broke, and its answer is here already.
+    } finally {
+      timer[Symbol.dispose]()
+    }
+  }
+
+  /** Hands a message to the client. True when it is the answer to the request on whose stream it came. */
+  #take(message: RpcMessage | RpcReject, request: RpcRequest | undefined): boolean {
+    const isAnswer =
+      request !== undefined &&
+      (message.kind === 'result' || message.kind === 'error') &&
+      (message.id === request.id || (message.kind === 'error' && message.id === undefined))
+    if (isAnswer && request.method === 'initialize' && message.kind === 'result') {
+      const revision = memberOf(message.result, 'protocolVersion')
+      if (typeof revision === 'string' && /^[\x21-\x7E]{1,64}$/.test(revision)) this.#revision = revision
+    }
+    // The exchange says whose an error without an id is (A-11).
+    this.client.receive(
+      isAnswer && message.kind === 'error' ? { ...message, id: request.id } : message,
+      {},
+      request?.id,
+    )
+    return isAnswer
+  }
+
+  #lose(loss: SessionLoss): void {
+    if (this.#isLost) return
+    this.#isLost = true
+    this.#tellGone(loss)
+    this.#endpoint.clock.after(lostSessionMs, () => this.#life.abort(this.#lostError()))
+  }
+
+  #lostError(): SessionLostError {
+    return new SessionLostError(`${this.#endpoint.name} does not know the session any more`)
+  }
+
+  #report(level: Diagnostic['level'], code: string, message: string): void {
+    this.#options.onDiagnostic?.({ level, code, message })
+  }
+}
+
+function describe(message: RpcMessage): string {
+  return message.kind === 'notification' || message.kind === 'request'
+    ? message.method.slice(0, 80)
+    : 'an answer to its request'
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -11,8 +11,8 @@ export interface ConformanceLeg {
   /** The URL of the server under test, or the command of the client, to which the suite adds the URL of its own server. */
   readonly target: string
   readonly revision: string
-  /** `requirements`: the frozen set of the revision. `spec-version`: every scenario that applies to it. */
-  readonly selection: 'requirements' | 'spec-version'
+  /** `requirements`: the frozen set of the revision. `spec-version`: every scenario that applies to it. Or scenarios by name. */
+  readonly selection: 'requirements' | 'spec-version' | readonly string[]
   readonly excused?: Excused | undefined
   /** After this time the suite and everything that it started is killed, in milliseconds. Default 5 minutes. */
   readonly limitMs?: number | undefined
@@ -36,13 +36,13 @@ export async function runConformance(leg: ConformanceLeg): Promise<LegResult> {
   const scored = scenariosOf(suite, leg)
   const out = mkdtempSync(join(tmpdir(), 'conformance-'))
   try {
-    const selection =
-      leg.selection === 'requirements'
-        ? ['--requirements', leg.revision]
-        : ['--suite', 'all', '--spec-version', leg.revision]
     const target = [leg.side, leg.side === 'server' ? '--url' : '--command', leg.target]
     const logFile = join(out, 'suite.log')
-    const timedOut = await runSuite(suite, [...target, ...selection, '-o', out], logFile, leg.limitMs ?? 300_000)
+    let timedOut = false
+    for (const selection of selectionsOf(leg)) {
+      const args = [...target, ...selection, '-o', out]
+      timedOut = (await runSuite(suite, args, logFile, leg.limitMs ?? 300_000)) || timedOut
+    }
     const { clean, passes, problems } = judgeChecks(scored, readResults(out, leg.side), leg.excused)
     return {
       clean,
@@ -65,8 +65,16 @@ function findSuite(): Suite {
   return { root, cli: join(root, bin.conformance), parseYaml: parse }
 }
 
+/** The arguments of each run of the suite: it takes one scenario, or a whole set. */
+function selectionsOf({ selection, revision }: ConformanceLeg): readonly (readonly string[])[] {
+  if (selection === 'requirements') return [['--requirements', revision]]
+  if (selection === 'spec-version') return [['--suite', 'all', '--spec-version', revision]]
+  return selection.map((scenario) => ['--scenario', scenario, '--spec-version', revision])
+}
+
 /** The scenarios that must pass. */
 function scenariosOf(suite: Suite, { side, revision, selection }: ConformanceLeg): readonly string[] {
+  if (typeof selection !== 'string') return selection
   if (selection === 'requirements') {
     const file = join(suite.root, 'requirements', `${revision}.yaml`)
     return (suite.parseYaml(readFileSync(file, 'utf8')) as Record<string, string[]>)[side] ?? []
@@ -78,7 +86,7 @@ function scenariosOf(suite: Suite, { side, revision, selection }: ConformanceLeg
 
 /** In a process group of its own, so that nothing that it started can outlive it. Resolves with whether it had to be killed. */
 async function runSuite(suite: Suite, args: readonly string[], logFile: string, limitMs: number): Promise<boolean> {
-  const log = openSync(logFile, 'w')
+  const log = openSync(logFile, 'a')
   const child = spawn(process.execPath, [suite.cli, ...args], {
     stdio: ['ignore', log, log],
     detached: true,

@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createRevisionPolicy, type RevisionPolicy, revisionsOf } from '@atenea/mcpcompat'
-import { listenHttp } from '@atenea/transport-http/node'
-import { createConformanceCore } from './conformance-core.ts'
+import { listenForConformance } from './conformance-listener.ts'
 
 const usage = 'Usage: conformance-server PORT [--revisions LIST]'
 
@@ -14,7 +13,7 @@ export async function main(words: readonly string[]): Promise<void> {
   })
   const port = Number(positionals[0])
   if (positionals.length !== 1 || !Number.isInteger(port)) throw new Error(usage)
-  const listener = await listenHttp(createConformanceCore(), {
+  const listener = await listenForConformance({
     policy: policyOf(values.revisions),
     port,
     onDiagnostic: ({ level, message }) => {

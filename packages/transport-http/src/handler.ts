@@ -1,4 +1,4 @@
-import type { Dispatcher, LogLevel, OnDiagnostic, Principal, RevisionPolicy } from '@atenea/mcpcompat'
+import type { CallContext, Dispatcher, LogLevel, OnDiagnostic, Principal, RevisionPolicy } from '@atenea/mcpcompat'
 import { type Clock, loopbackHosts, systemClock } from '@atenea/mcpcompat/transport'
 import type { Authenticate } from './auth/authenticate.ts'
 import type { ProtectedResource } from './auth/protected-resource.ts'
@@ -71,6 +71,11 @@ export interface HttpHandler extends AsyncDisposable {
    * answered with an error. Legacy sessions end last. The dispatcher may be shared, so it is never drained here.
    */
   drain(options?: DrainOptions): Promise<void>
+  /**
+   * Ends the response of a legacy call before its answer, for calls that take long: the client comes back for the answer after a
+   * time, in milliseconds. False when its revision does not know that, or when this is no call of a session here.
+   */
+  releaseStream(context: CallContext, retryMs: number): boolean
   /** Legacy sessions that are open. */
   readonly sessions: number
   /** Modern calls and subscriptions that are not answered yet. */
@@ -113,6 +118,7 @@ export function createHttpHandler(dispatcher: Dispatcher, options: CreateHttpHan
       return exchange.response
     },
     drain: async ({ timeoutMs = 10_000 } = {}) => await server.drain(timeoutMs),
+    releaseStream: (context, retryMs) => server.releaseStream(context, retryMs),
     [Symbol.asyncDispose]: async () => await server.close(),
     get sessions() {
       return server.sessions

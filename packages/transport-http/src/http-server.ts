@@ -1,4 +1,5 @@
 import {
+  type CallContext,
   type Dispatcher,
   type Implementation,
   method,
@@ -22,7 +23,7 @@ import {
   type RpcMessage,
   type RpcReject,
   type RpcRequest,
-  type ServedContext,
+  ServedContext,
   type SessionLookup,
   type WireCodec,
   withDiscovery,
@@ -182,6 +183,14 @@ export class HttpServer implements BodySink {
     this.#options.beats.clear()
   }
 
+  releaseStream(context: CallContext, retryMs: number): boolean {
+    const id = context.hints[headerName.sessionId]
+    // both are of this server: a call of a session carries its id
+    if (id === undefined || !(context instanceof ServedContext)) return false
+    if (this.#lookupOf(context.principal).revisionOf(id) === undefined) return false
+    return this.#sessions.get(id).release(context.id, retryMs)
+  }
+
   // the ladder
 
   #take(exchange: HttpExchange): void {
@@ -284,7 +293,9 @@ export class HttpServer implements BodySink {
         return
       }
       case 'session':
-        this.#sessions.get(verdict.sessionId).request(message, exchange, this.#formsOf(exchange.headers['accept'] ?? '*/*'))
+        this.#sessions
+          .get(verdict.sessionId)
+          .request(message, exchange, this.#formsOf(exchange.headers['accept'] ?? '*/*'))
         return
       case 'initialize':
         this.#openSession(exchange, message)
@@ -324,6 +335,10 @@ export class HttpServer implements BodySink {
   }
 
   #lookup({ principal }: HttpExchange): SessionLookup {
+    return this.#lookupOf(principal)
+  }
+
+  #lookupOf(principal: Principal): SessionLookup {
     return principal === this.#options.anonymous ? this.#sessionsOfAnonymous : this.#sessions.of(principal)
   }
 
@@ -389,6 +404,9 @@ function shuttingDown(): DOMException {
 }
 
 function refuseUnfinished(context: ServedContext, runner: CallRunner, reason: unknown): void {
-  context.host.refuse(context, new RpcError(rpcCode.internalError, 'The server shut down before this call was finished'))
+  context.host.refuse(
+    context,
+    new RpcError(rpcCode.internalError, 'The server shut down before this call was finished'),
+  )
   runner.cancel(context, reason)
 }

@@ -42,7 +42,7 @@ interface OpenPost {
   readonly stream: number
   /** Where the answer goes, unless the client has gone; it may come back for it. */
   reply: { readonly exchange: HttpExchange; readonly events: EventStream | undefined } | undefined
-  /** Whether something was written as an event, so that the client can ask for the rest. */
+  /** Whether a stream that is gone had begun, so that the client can ask for the rest of it. */
   streamed: boolean
 }
 
@@ -69,6 +69,7 @@ export class HttpSession implements PeerPort {
   #lastStream = standalone
   #lastAlias = 0
   #primes = false
+  #opened = false
   #over = false
 
   constructor(options: HttpSessionOptions) {
@@ -133,6 +134,20 @@ export class HttpSession implements PeerPort {
     }
   }
 
+  /**
+   * Ends the response of an open request before its answer, so that no connection is held meanwhile: the client comes back for
+   * the answer. False when it would not know how to.
+   */
+  release(id: RpcId, retryMs: number): boolean {
+    const post = this.#posts.get(id)
+    if (!this.#primes || post?.reply === undefined || !post.forms.sse) return false
+    const events = this.#streamOf(post)
+    void events?.write(`retry: ${retryMs}\n\n`)
+    detach(post)
+    events?.finish('')
+    return true
+  }
+
   // what the server sends
 
   send(message: RpcMessage, options?: SendOptions): void | Promise<void> {
@@ -177,12 +192,9 @@ export class HttpSession implements PeerPort {
 
   /** A request that is not answered at once: its client may go, and it may be quiet for long. */
   #attach(post: OpenPost, exchange: HttpExchange): void {
-    post.reply ??= { exchange, events: undefined }
     if (post.forms.sse) this.#streamOf(post)
     exchange.watch(() => {
-      if (post.reply?.exchange !== exchange) return
-      post.reply.events?.leave()
-      post.reply = undefined
+      if (post.reply?.exchange === exchange) detach(post)
     })
   }
 
@@ -190,16 +202,15 @@ export class HttpSession implements PeerPort {
     const { reply } = post
     if (reply === undefined) return undefined
     if (reply.events !== undefined) return reply.events
-    const events = new EventStream(reply.exchange, this.#options.streams, this.#fields())
+    const events = new EventStream(reply.exchange, this.#options.streams, this.#fields(), this.#prime(post.stream))
     post.reply = { exchange: reply.exchange, events }
     return events
   }
 
   #sendRelated(post: OpenPost, message: RpcMessage): void | Promise<void> {
-    const first = post.streamed ? '' : this.#prime(post.stream)
-    post.streamed = true
-    const event = this.#log.append(post.stream, encodeMessage(message))
-    return this.#streamOf(post)?.write(first + written(event))
+    // before the event is logged, since the stream begins with where the log stands
+    const events = this.#streamOf(post)
+    return events?.write(written(this.#log.append(post.stream, encodeMessage(message))))
   }
 
   #answer(id: RpcId, post: OpenPost, answer: RpcResponse): void {
@@ -208,8 +219,7 @@ export class HttpSession implements PeerPort {
     const text = encodeMessage(message)
     const opening = this.#opening(answer)
     const { reply } = post
-    const streamed = post.streamed || reply?.events?.opened === true
-    if (streamed) {
+    if (post.streamed || reply?.events?.opened === true) {
       const event = this.#log.append(post.stream, text)
       reply?.events?.finish(written(event))
       return
@@ -219,8 +229,9 @@ export class HttpSession implements PeerPort {
     if (post.forms.json) {
       reply.exchange.whole(200, [...jsonFields, ...opening], text)
     } else {
+      const first = this.#prime(post.stream)
       const event = this.#log.append(post.stream, text)
-      reply.exchange.whole(200, [...sseFields, ...opening], this.#prime(post.stream) + written(event))
+      reply.exchange.whole(200, [...sseFields, ...opening], first + written(event))
     }
   }
 
@@ -233,7 +244,6 @@ export class HttpSession implements PeerPort {
     this.#options.onOpened(this)
     return this.#fieldsOfId
   }
-  #opened = false
 
   get #fieldsOfId(): HeaderFields {
     return ['Mcp-Session-Id', this.id]
@@ -258,11 +268,13 @@ export class HttpSession implements PeerPort {
   #openStandalone(exchange: HttpExchange, after: number): void {
     // the newest connection is the one that somebody reads (decisions 2.2)
     this.#events?.finish('')
-    const events = new EventStream(exchange, this.#options.streams, this.#fields())
+    const opening = this.#prime(standalone) || sseComment
+    const events = new EventStream(exchange, this.#options.streams, this.#fields(), opening)
     this.#events = events
     const missed = this.#log.after(standalone, after)
     this.#delivered = Math.max(this.#delivered, missed.at(-1)?.number ?? 0)
-    void events.write((this.#prime(standalone) || sseComment) + missed.map(written).join(''))
+    // its first byte at once, whether there is something to tell or not (C8)
+    void events.write(missed.map(written).join(''))
     exchange.watch(() => {
       events.leave()
       if (this.#events === events) this.#events = undefined
@@ -281,6 +293,7 @@ export class HttpSession implements PeerPort {
     }
     post.reply?.events?.finish('')
     post.reply = { exchange, events }
+    post.streamed = true
     this.#attach(post, exchange)
   }
 
@@ -301,6 +314,14 @@ export class HttpSession implements PeerPort {
       else reply.exchange.whole(202, [], '')
     }
   }
+}
+
+/** The client has gone, or was told to come back: what is still to come waits for it. */
+function detach(post: OpenPost): void {
+  const { events } = post.reply ?? {}
+  post.streamed ||= events?.opened === true
+  post.reply = undefined
+  events?.leave()
 }
 
 function sessionEnded(): RpcError {

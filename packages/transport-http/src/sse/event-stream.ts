@@ -21,14 +21,17 @@ export class EventStream implements Turning {
   readonly #exchange: HttpExchange
   readonly #policy: StreamPolicy
   readonly #fields: HeaderFields
+  readonly #opening: string
   readonly #seat: Seat
   #opened = false
   #stalledTurns = 0
 
-  constructor(exchange: HttpExchange, policy: StreamPolicy, fields: HeaderFields = sseFields) {
+  /** `opening` goes before whatever is written first. */
+  constructor(exchange: HttpExchange, policy: StreamPolicy, fields: HeaderFields = sseFields, opening = '') {
     this.#exchange = exchange
     this.#policy = policy
     this.#fields = fields
+    this.#opening = opening
     this.#seat = policy.beats.add(this)
   }
 
@@ -41,7 +44,7 @@ export class EventStream implements Turning {
   write(text: string): void | Promise<void> {
     if (!this.#opened) {
       this.#opened = true
-      this.#exchange.open(this.#fields, text)
+      this.#exchange.open(this.#fields, this.#opening + text)
       return
     }
     const taken = this.#exchange.write(text)

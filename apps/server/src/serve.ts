@@ -8,7 +8,7 @@ import {
   TransportError,
 } from '@atenea/mcpcompat'
 import { type Connection, serveConnection } from '@atenea/mcpcompat/transport'
-import { listenSocket, openStdio, type SocketListener } from '@atenea/transport-stdio'
+import { type LineOptions, listenSocket, openStdio, type SocketListener } from '@atenea/transport-stdio'
 import { logDiagnostics } from './log-diagnostics.ts'
 import type { Settings } from './settings.ts'
 import { terminalHint, tryItText } from './try-it.ts'
@@ -44,7 +44,7 @@ export async function serve(
   try {
     if (settings.stdio) {
       logger.debug('serving stdin and stdout')
-      await serveOne(openStdio({ maxLineBytes: settings.maxBodyBytes, onDiagnostic }))
+      await serveOne(openStdio(lineOptions(settings, onDiagnostic)))
     } else await aborted(shutdown)
   } finally {
     // The client that started us has left, or a signal came: the sockets go with it.
@@ -57,20 +57,15 @@ export async function serve(
 
 /** Opens all sockets or none. */
 async function listen(
-  { sockets, maxBodyBytes, shutdownTimeoutMs }: Settings,
+  settings: Settings,
   serveOne: (connection: Connection) => Promise<void>,
   onDiagnostic: OnDiagnostic,
 ): Promise<readonly SocketListener[]> {
   const open: SocketListener[] = []
   try {
-    for (const path of sockets) {
-      open.push(
-        await listenSocket(path, serveOne, {
-          maxLineBytes: maxBodyBytes,
-          closeTimeoutMs: shutdownTimeoutMs,
-          onDiagnostic,
-        }),
-      )
+    for (const path of settings.sockets) {
+      const options = { ...lineOptions(settings, onDiagnostic), closeTimeoutMs: settings.shutdownTimeoutMs }
+      open.push(await listenSocket(path, serveOne, options))
     }
     return open
   } catch (error) {
@@ -78,6 +73,11 @@ async function listen(
     if (TransportError.is(error)) throw new ExitError(exitCode.unreachable, error.message, { cause: error })
     throw error
   }
+}
+
+/** How lines are read and written. A client that does not read holds up the end no longer than calls that do not end do. */
+function lineOptions({ maxBodyBytes, shutdownTimeoutMs }: Settings, onDiagnostic: OnDiagnostic): LineOptions {
+  return { maxLineBytes: maxBodyBytes, flushTimeoutMs: shutdownTimeoutMs, onDiagnostic }
 }
 
 /** The revisions that the settings allow. A `UsageError` for one that is not known. */

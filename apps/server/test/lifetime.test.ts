@@ -12,9 +12,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { legacyRevision } from '@atenea/mcpcompat'
 import { afterAll, describe, expect, test } from 'vitest'
 import { binPath, modernMeta, ServerProcess } from './_util/server-process.ts'
@@ -109,6 +111,22 @@ describe('the end of input', () => {
     server.child.stdin?.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/read', params })}\n`)
     expect(await server.ended).toEqual({ code: 0, signal: null })
     expect(server.messages[0]?.result).toMatchObject({ contents: [{ text }] })
+  })
+})
+
+describe('a client that does not read', () => {
+  test.each(['the end of its input', 'SIGTERM'] as const)('D10: does not keep the server after %s', async (how) => {
+    await using server = new ServerProcess(['--log-level', 'debug'])
+    await server.ask('first', 'server/discover')
+    server.child.stdout?.pause()
+    const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: modernMeta } })
+    server.send(`${request}\n`.repeat(200))
+    await delay(200)
+    const exited = once(server.child, 'exit')
+    if (how === 'SIGTERM') server.child.kill('SIGTERM')
+    else server.endInput()
+    expect(await exited).toEqual([0, null])
+    server.child.stdout?.resume()
   })
 })
 

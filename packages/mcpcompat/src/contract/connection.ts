@@ -23,7 +23,8 @@ export interface Connection extends AsyncDisposable {
   readonly inbound: AsyncIterable<readonly Inbound[]>
   /**
    * Hands a message over; those of one tick go out together. Returns a promise only when the peer reads too slowly: wait for
-   * it before sending much more. Rejects with a `TransportError` of kind `closed` when the message cannot leave any more.
+   * it before sending much more; it settles at the latest when the connection closes. Rejects with a `TransportError` of kind
+   * `closed` when the message cannot leave any more.
    */
   send(message: RpcMessage, options?: SendOptions): void | Promise<void>
 }

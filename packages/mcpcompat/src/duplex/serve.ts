@@ -272,14 +272,12 @@ class ConnectionServer implements DuplexState, PeerPort {
         this.#runner.cancel(context, reason)
       }
     }
-    await this.#relieved(flushTimeoutMs)
   }
 
-  async #relieved(timeoutMs?: number): Promise<void> {
+  /** Waits for the peer to read. A connection that closes lets go whoever waits for it. */
+  async #relieved(): Promise<void> {
     const pressure = this.#pressure
-    if (pressure === undefined) return
-    if (timeoutMs === undefined) await pressure
-    else await within(pressure, timeoutMs, this.clock)
+    await pressure
     if (this.#pressure === pressure) this.#pressure = undefined
   }
 

@@ -33,7 +33,8 @@ export function answerPreflight(exchange: HttpExchange): void {
     preflightMaxAge,
   ]
   // a page of the public web asks a server on this machine
-  if (headers['access-control-request-private-network'] === 'true') fields.push('Access-Control-Allow-Private-Network', 'true')
+  if (headers['access-control-request-private-network'] === 'true')
+    fields.push('Access-Control-Allow-Private-Network', 'true')
   exchange.whole(204, fields, '')
 }
 

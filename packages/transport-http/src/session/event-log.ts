@@ -47,10 +47,7 @@ export class EventLog {
   #forget(): void {
     const { maxEvents, maxLength } = this.#options
     let count = 0
-    while (
-      this.#events.length - count > 1 &&
-      (this.#events.length - count > maxEvents || this.#length > maxLength)
-    ) {
+    while (this.#events.length - count > 1 && (this.#events.length - count > maxEvents || this.#length > maxLength)) {
       this.#length -= (this.#events[count] as LoggedEvent).text.length
       count++
     }

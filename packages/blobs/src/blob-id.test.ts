@@ -148,7 +148,7 @@ test('whatever multiformats reads as a CID is accepted if and only if it is the 
 
 test('no text is accepted but in the spelling that comes out again', () => {
   const mutated = fc
-    .tuple(fc.nat({ max: text.length - 1 }), fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567018_/.%'))
+    .tuple(fc.nat({ max: text.length - 1 }), fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567018_/.%'.split('')))
     .map(([at, character]) => text.slice(0, at) + character + text.slice(at + 1))
   fc.assert(
     fc.property(fc.oneof(mutated, fc.string(), fc.string({ unit: 'binary' })), (value) => {
@@ -171,7 +171,7 @@ test('an id cannot be changed from outside, and prints and serializes as its tex
   bytes.fill(0)
   id.digest.fill(0)
   expect(id.hex).toBe(Buffer.from(digest).toString('hex'))
-  expect([`${id}`, JSON.stringify({ id })]).toEqual([text, JSON.stringify({ id: text })])
+  expect([String(id), JSON.stringify({ id })]).toEqual([text, JSON.stringify({ id: text })])
   expect(id.equals(parseBlobId(text))).toBe(true)
   expect(id.equals(new BlobId(new Uint8Array(32)))).toBe(false)
   expect([BlobId.is(id), BlobId.is({ text }), BlobId.is(null)]).toEqual([true, false, false])

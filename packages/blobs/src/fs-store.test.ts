@@ -389,11 +389,11 @@ test('nothing stays open: neither what was read, nor what failed', async () => {
     await using opened = await store.open(id)
     for await (const _ of opened.read()) break
     await store.stat(id)
-    await expect(store.put(inChunks(bytes), { expect: idOf('x') })).rejects.toThrow()
-    await expect(store.put(inChunks(bytes), { maxBytes: 1 })).rejects.toThrow()
+    await expect(store.put(inChunks(bytes), { expect: idOf('x') })).rejects.toMatchObject({ kind: 'mismatch' })
+    await expect(store.put(inChunks(bytes), { maxBytes: 1 })).rejects.toMatchObject({ kind: 'too-large' })
   }
   chmodSync(fileOf(id), 0o600)
   truncateSync(fileOf(id), 1_000_000)
-  await expect(store.open(id)).rejects.toThrow()
+  await expect(store.open(id)).rejects.toMatchObject({ kind: 'damaged' })
   expect(openNow()).toBeLessThanOrEqual(before + 1)
 })

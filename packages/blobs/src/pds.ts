@@ -4,7 +4,7 @@ import type { AbortOptions, BlobSize } from './hash-stream.ts'
 import type { HttpClient, HttpResponse } from './http-client.ts'
 import { normalizeType } from './mime-type.ts'
 import type { OpenBlob } from './store.ts'
-import { answerError, isRecord, type JsonRecord, readJson, stringOf, xrpcUrl } from './xrpc.ts'
+import { answerError, isRecord, type JsonRecord, printable, readJson, stringOf, xrpcUrl } from './xrpc.ts'
 
 /** How long and how much is waited for. */
 export interface TransferLimits {
@@ -113,7 +113,7 @@ export function createPdsClient(http: HttpClient, limits: TransferLimits): PdsCl
         const error = await answerError(response, secrets)
         throw error.kind === 'too-large' ? refusedSize(error, size) : error
       }
-      return uploadedBlob(await readJson(response), pds, blob.info)
+      return uploadedBlob(await readJson(response), { pds, sent: blob.info, secrets })
     },
 
     async uploadLimit(pds, { signal }) {
@@ -152,20 +152,27 @@ async function blobError(response: HttpResponse, did: string, id: BlobId): Promi
   return new BlobError('not-found', message, { details: { ...error.details, expected: id.text } })
 }
 
+interface Sent {
+  readonly pds: string
+  readonly sent: BlobSize
+  readonly secrets: readonly string[]
+}
+
 /** Checks that the PDS names the bytes that were sent (G1), and gives its blob object as it is. */
-function uploadedBlob(answer: JsonRecord, pds: string, sent: BlobSize): JsonRecord {
-  const { blob } = answer
+function uploadedBlob({ blob }: JsonRecord, { pds, sent, secrets }: Sent): JsonRecord {
   const ref = isRecord(blob) && isRecord(blob['ref']) ? stringOf(blob['ref'], '$link') : undefined
   if (!isRecord(blob) || ref === undefined) {
     throw new BlobError('bad-answer', `${pds} took an upload and does not say what it is`, { details: { source: pds } })
   }
-  if (ref !== sent.id.text || (blob['size'] !== undefined && blob['size'] !== sent.size)) {
-    const message = `${pds} names ${ref.slice(0, 100)} with ${String(blob['size'])} bytes for an upload of ${sent.size} bytes that are ${sent.id.text}`
-    throw new BlobError('mismatch', message, {
-      details: { source: pds, expected: sent.id.text, actual: ref.slice(0, 100), size: sent.size },
-    })
-  }
-  return blob
+  const { size } = blob
+  if (ref === sent.id.text && (size === undefined || size === sent.size)) return blob
+  const actual = printable(ref, secrets)
+  const message =
+    `${pds} names ${actual}${typeof size === 'number' ? ` of ${size} bytes` : ''} ` +
+    `for an upload that is ${sent.id.text} of ${sent.size} bytes`
+  throw new BlobError('mismatch', message, {
+    details: { source: pds, expected: sent.id.text, actual, size: sent.size },
+  })
 }
 
 function refusedSize(error: BlobError, size: number): BlobError {

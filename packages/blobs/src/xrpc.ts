@@ -105,14 +105,14 @@ function kindOf(status: number, name: string | undefined): BlobErrorKind {
   return status >= 400 ? 'refused' : 'bad-answer'
 }
 
+/** The form of access, refresh and service tokens. */
+const jsonWebToken = /[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g
+
 /** What others wrote, for people: on one line, not long, and without what must not be seen. */
 export function printable(text: string, secrets: readonly string[] = []): string {
   const clean = secrets.filter((secret) => secret !== '').reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
-  return clean
-    .replaceAll(/[\p{C}\s]+/gu, ' ')
-    .trim()
-    .slice(0, shownCharacters)
-    .toWellFormed()
+  const line = clean.replaceAll(jsonWebToken, '…').replaceAll(/[\p{C}\s]+/gu, ' ')
+  return line.trim().slice(0, shownCharacters).toWellFormed()
 }
 
 /** Longest time that a server can ask us to wait for; more says that it is wrong. */

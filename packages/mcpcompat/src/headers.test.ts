@@ -168,6 +168,8 @@ describe('the standard headers', () => {
     ['tools/call', { name: 'a' }, { 'mcp-method': 'tools/call', 'mcp-name': 'A' }, 'MH-HDR-09: case of the value'],
     ['tools/call', { name: 'a' }, { 'mcp-method': 'tools/call', 'mcp-name': 'a, a' }, 'A-53: the header twice'],
     ['tools/call', { name: 'a' }, { 'mcp-method': 'tools/call' }, 'MH-HDR-10: no name'],
+    ['tools/call', {}, { 'mcp-method': 'tools/call' }, 'MH-HDR-10: no name, though the body has none either'],
+    ['resources/read', { uri: 5 }, { 'mcp-method': 'resources/read' }, 'MH-HDR-10: no name, nor a uri in the body'],
     ['tools/call', { name: 'a' }, { 'mcp-name': 'a' }, 'MH-HDR-10: no method'],
     ['tools/call', { name: 'a' }, { 'mcp-method': 'Tools/Call', 'mcp-name': 'a' }, 'MH-HDR-09: case of the method'],
     [
@@ -196,7 +198,6 @@ describe('the standard headers', () => {
     ],
     ['tools/call', { name: '' }, { 'mcp-method': 'tools/call', 'mcp-name': '' }, 'A-12: an empty name'],
     ['tools/list', {}, { 'mcp-method': 'tools/list', 'mcp-name': 'x' }, 'A-54: a superfluous header'],
-    ['tools/call', {}, { 'mcp-method': 'tools/call' }, 'what the body lacks is told by the check of its params'],
   ])('%s %j under %j agrees (%s)', (method, params, headers) => {
     expect(standardHeaderFault(method, params, headers)).toBeUndefined()
   })

@@ -158,10 +158,8 @@ export function standardHeaderFault(
   if (!nameSource.has(methodName)) return undefined
   const name = nameIn(methodName, params)
   const field = headers[headerName.name]
-  if (field === undefined) {
-    // a body without a name has nothing to mirror; what it lacks is told by the check of its params
-    return typeof name === 'string' ? headerMismatch('The Mcp-Name header is missing.') : undefined
-  }
+  // required by the method, also where the body names nothing: headers are judged before params
+  if (field === undefined) return headerMismatch('The Mcp-Name header is missing.')
   const decoded = decodeHeaderValue(field)
   if (decoded === undefined) return headerMismatch('The Mcp-Name header is malformed.')
   if (decoded !== name)

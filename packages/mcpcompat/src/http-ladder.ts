@@ -160,7 +160,7 @@ class Ladder implements HttpLadder {
 
   /** Step 9: a modern client sends none (MC-MSG-10), a legacy one answers the server's questions. */
   #response(head: HttpHead, sessions: SessionLookup): HttpVerdict {
-    const sessionId = head.headers[headerName.sessionId]
+    const sessionId = fieldOf(head, headerName.sessionId)
     const revision = sessionId === undefined ? undefined : sessions.revisionOf(sessionId)
     if (revision === undefined || this.#offer.legacy.length === 0) {
       return refuse(9, 400, invalidRequest('A response without a live session.'))
@@ -293,7 +293,7 @@ class Ladder implements HttpLadder {
     step: number,
     id: RpcId | undefined,
   ): HttpRefusal | (HttpVerdict & { readonly kind: 'session' }) {
-    const sessionId = head.headers[headerName.sessionId]
+    const sessionId = fieldOf(head, headerName.sessionId)
     // LG-SESS-04
     if (sessionId === undefined) return refuse(step, 400, invalidRequest('The Mcp-Session-Id header is missing.'), id)
     const revision = sessions.revisionOf(sessionId)
@@ -317,7 +317,12 @@ const accepted: HttpVerdict = Object.freeze({ kind: 'accepted' })
 const initialize: HttpVerdict = Object.freeze({ kind: 'initialize' })
 
 function versionOf(head: HttpHead): string | undefined {
-  const field = head.headers[headerName.protocolVersion]
+  return fieldOf(head, headerName.protocolVersion)
+}
+
+/** A field without the blanks around it, which no carrier has to have taken off (MH-HDR-09). */
+function fieldOf(head: HttpHead, name: string): string | undefined {
+  const field = head.headers[name]
   return field === undefined ? undefined : trimField(field)
 }
 

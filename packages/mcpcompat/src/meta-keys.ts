@@ -11,7 +11,7 @@ export type ParsedMetaKey =
 
 const labelPattern = /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/
 const namePattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
-const reservedLabels: readonly (string | undefined)[] = ['modelcontextprotocol', 'mcp']
+const reservedLabels: readonly string[] = ['modelcontextprotocol', 'mcp']
 const reservedNames: Record<Era, readonly string[]> = {
   modern: ['progressToken', 'traceparent', 'tracestate', 'baggage'],
   legacy: ['progressToken'],
@@ -28,8 +28,9 @@ export function parseMetaKey(key: string, era: Era): ParsedMetaKey {
   if (slash === -1) return { valid: true, reserved: reservedNames[era].includes(name) }
   const labels = key.slice(0, slash).split('.')
   if (!labels.every((label) => labelPattern.test(label))) return { valid: false }
-  // modern: the second label decides (MC-META-04); legacy: the last but one (LG-META-02)
-  return { valid: true, reserved: reservedLabels.includes(era === 'modern' ? labels[1] : labels.at(-2)) }
+  // modern: the second label decides (MC-META-04); legacy: any label that another one follows (LG-META-02)
+  const deciding = era === 'modern' ? labels.slice(1, 2) : labels.slice(0, -1)
+  return { valid: true, reserved: deciding.some((label) => reservedLabels.includes(label)) }
 }
 
 /** Whether a text can name an extension: a valid key with a prefix (MC-EXT-01). */

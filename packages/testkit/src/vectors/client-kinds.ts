@@ -4,6 +4,7 @@ import {
   cacheHintsOf,
   type DuplexProbeEvent,
   invalidates,
+  isSseType,
   isStorable,
   judgeDuplexProbe,
   judgeHttpProbe,
@@ -13,6 +14,7 @@ import {
   parseResult,
   type ProbeVerdict,
 } from '@atenea/mcpcompat/transport'
+import { createSseDecoder } from '@atenea/transport-http'
 import { type Accept, given, headersOf, idOf, type Kind, object, present, text } from './kind.ts'
 import { strings, VectorFileError } from './vector-file.ts'
 
@@ -152,13 +154,13 @@ const fallbackHttp: Kind = {
       const failure = event === 'stream-ended' || event === 'timeout' || event === 'aborted' ? event : 'network-error'
       return { ...decisionOf(judgeHttpProbe({ event: failure }, context)), requested: context.requested }
     }
-    const answer = {
-      status: Number(status),
-      headers: headersOf(input),
-      body: bodyText(input['body']),
-      ...(typeof url === 'string' && { url }),
-    }
-    return { ...decisionOf(judgeHttpProbe(answer, context)), requested: context.requested }
+    const head = { status: Number(status), headers: headersOf(input), ...(typeof url === 'string' && { url }) }
+    // raw text is what came over the wire; a body that is given as a message is one already
+    const raw = input['body']
+    const isStream = Math.trunc(head.status / 100) === 2 && isSseType(head.headers['content-type'])
+    const body = isStream && typeof raw === 'string' && raw !== '' ? responseIn(raw) : bodyText(raw)
+    const verdict = judgeHttpProbe(body === undefined ? { event: 'stream-ended' } : { ...head, body }, context)
+    return { ...decisionOf(verdict), requested: context.requested }
   },
   optional: ['requested'],
   accept: acceptRequested,
@@ -168,6 +170,13 @@ const fallbackHttp: Kind = {
 function bodyText(body: JsonValue | undefined): string {
   if (body === null || body === undefined) return ''
   return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+/** The data of the event that holds the response, as a client hands it to the verdict; none when the stream ends before it. */
+function responseIn(stream: string): string | undefined {
+  const decoder = createSseDecoder({ maxEventBytes: stream.length * 3 })
+  const events = decoder.push(new TextEncoder().encode(stream)).filter(({ type, data }) => type === 'message' && data)
+  return events.find(({ data }) => !['request', 'notification'].includes(parseMessage(data, 'text').kind))?.data
 }
 
 const fallbackStdio: Kind = {
@@ -180,12 +189,15 @@ const fallbackStdio: Kind = {
   accept: acceptRequested,
 }
 
+const exitEvents = /^(?:exit|eof|(?:stream-)?(?:closed?|end(?:ed)?)|disconnect(?:ed)?)$/
+
 function eventOf(outcome: JsonObject): DuplexProbeEvent {
   const { event, line, message } = outcome
   if (typeof line === 'string') return { kind: 'message', message: parseMessage(line, 'parsed') }
   if (message !== undefined) return { kind: 'message', message: parseMessage(JSON.stringify(message), 'parsed') }
   if (event === 'timeout' || event === 'spawn-error') return { kind: event }
-  if (event === 'exit' || event === 'close' || event === 'eof') return { kind: 'exit' }
+  // row S12: the process exits, or the peer closes the stream
+  if (typeof event === 'string' && exitEvents.test(event)) return { kind: 'exit' }
   throw new VectorFileError(`input.outcome.event ${JSON.stringify(event)} is not known`)
 }
 

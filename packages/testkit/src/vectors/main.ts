@@ -30,7 +30,7 @@ function main(args: readonly string[]): number {
 /** A package manager runs scripts in the root; the caller may have named the file from where they stood. */
 function locate(path: string): string {
   const fromCaller = resolve(process.env['INIT_CWD'] ?? '.', path)
-  return existsSync(path) || !existsSync(fromCaller) ? path : fromCaller
+  return existsSync(fromCaller) ? fromCaller : path
 }
 
 function usage(message: string): number {

@@ -53,6 +53,8 @@ const jsonrpcClassify: Kind = {
     const message = parseMessage(typeof raw === 'string' ? raw : JSON.stringify(given(input, 'message')), 'parsed')
     return message.kind === 'reject' ? { kind: 'invalid', code: message.code } : { kind: message.kind }
   },
+  // a success response goes by either name
+  accept: (expect, actual) => (expect['kind'] === 'response' && actual['kind'] === 'result' ? actual : expect),
 }
 
 const versionParse: Kind = {

@@ -16,7 +16,13 @@ const graph: Readonly<Record<string, readonly string[]>> = {
   '@atenea/testkit': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/transport-http': ['@atenea/mcpcompat'],
   '@atenea/transport-stdio': ['@atenea/mcpcompat'],
-  'atenea-server': ['@atenea/cli', '@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
+  'atenea-server': [
+    '@atenea/cli',
+    '@atenea/core',
+    '@atenea/mcpcompat',
+    '@atenea/transport-http',
+    '@atenea/transport-stdio',
+  ],
 }
 
 const members = workspaceMembers()

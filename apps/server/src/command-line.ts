@@ -1,5 +1,5 @@
 import { exitCode, type Flags, flag, type HelpText, logFormats, logLevels, type ParsedFlags } from '@atenea/cli'
-import { defaults } from './settings.ts'
+import { defaultHttpHost, defaults } from './settings.ts'
 
 const frontFlags = {
   stdio: flag.switch('serve the client that started this process, on stdin and stdout', {
@@ -9,6 +9,16 @@ const frontFlags = {
     'PATH',
     'serve clients on a unix socket that only you can reach; the word default stands for server.sock in the state directory',
   ),
+  http: flag.texts(
+    '[HOST:]PORT',
+    `serve clients by HTTP on http://HOST:PORT/mcp; HOST is ${defaultHttpHost} unless given, and any other than this machine needs one of the next two`,
+  ),
+  'bearer-token-file': flag.text(
+    'FILE',
+    'serve HTTP only to clients that send one of the tokens in this file: a line for each, with a name before it or not',
+  ),
+  'allow-unauthenticated': flag.switch('serve HTTP to everybody who can reach it, also from other machines'),
+  'allow-origin': flag.texts('ORIGIN', 'let pages of this origin ask by HTTP, such as https://example.com'),
   protocol: flag.choice(['both', 'legacy', 'modern'], 'eras of the protocol that are served', { default: 'both' }),
   'legacy-revisions': flag.text('LIST', 'legacy revisions to serve, separated by commas, in place of the default one'),
   config: flag.text('FILE', 'read settings from a JSON file with comments; flags win over it'),
@@ -40,8 +50,8 @@ export type CommandLine = ParsedFlags<typeof flags>
 export const helpText: HelpText = {
   summary: 'atenea-server: tools for AT Protocol records, for MCP clients of both eras.',
   usage: [
-    'atenea-server [--stdio] [--socket PATH]... [options]',
-    'atenea-server status [PATH]     what a running server serves',
+    'atenea-server [--stdio] [--socket PATH]... [--http [HOST:]PORT]... [options]',
+    'atenea-server status [PATH|URL] what a running server serves',
     'atenea-server connect [PATH]    joins stdin and stdout to its socket, for clients that can only start a command',
   ],
   sections: [
@@ -61,7 +71,7 @@ export const helpText: HelpText = {
         [String(exitCode.ok), 'ended in order: the client closed stdin, or SIGTERM'],
         [String(exitCode.failed), 'something unexpected happened'],
         [String(exitCode.usage), 'the command line or the configuration is wrong'],
-        [String(exitCode.unreachable), 'a socket cannot be used, or nobody answers there'],
+        [String(exitCode.unreachable), 'a socket or a port cannot be used, or nobody answers there'],
         [String(exitCode.interrupted), 'interrupted by SIGINT, or by a second signal'],
       ],
     },
@@ -70,6 +80,7 @@ export const helpText: HelpText = {
       lines: [
         'atenea-server                                    # for a client that starts it as a command',
         'atenea-server --socket default                   # for several clients; then: atenea-server status',
+        'atenea-server --http 8420                        # for clients of this machine that speak HTTP',
         'atenea-server --deny-tool "validate_*" --protocol legacy',
         'atenea-server --config atenea.json --log-level debug --log-format json',
       ],

@@ -21,7 +21,7 @@ import {
 import { TransportError } from '@atenea/mcpcompat'
 import { assemble } from './assemble.ts'
 import { type CommandLine, commandLineFlags, helpText } from './command-line.ts'
-import { readSettings, socketPath } from './config/read-settings.ts'
+import { isUrl, readSettings, socketPath } from './config/read-settings.ts'
 import { serve } from './serve.ts'
 import { defaults } from './settings.ts'
 import { version } from './version.ts'
@@ -67,7 +67,7 @@ const actions: Readonly<Record<string, Action>> = {
     if (words.length > 0) throw new UsageError(`${JSON.stringify(words[0])} is no option; flags begin with --`)
     const settings = await readSettings(commandLine, environment)
     logger = loggerOf(settings.logLevel, settings.logFormat)
-    return await serve(assemble(settings, logger), settings, context, logger)
+    return await serve(assemble(settings, logger), settings, context, logger, redactor)
   },
   status: async (commandLine, words, { shutdown }) => {
     const path = onlySocket('status', commandLine, words)
@@ -82,16 +82,17 @@ const actions: Readonly<Record<string, Action>> = {
   },
   connect: async (commandLine, words, { shutdown }) => {
     const path = onlySocket('connect', commandLine, words)
+    if (isUrl(path)) throw new UsageError('connect takes the path of a socket; a client that speaks HTTP needs no help')
     const { connectToServer } = await import('./connect.ts')
     return await connectToServer(path, shutdown)
   },
 }
 
-/** The socket that a command is about, named by a word or by the flag. */
+/** The socket, or the URL, that a command is about, named by a word or by the flag. */
 function onlySocket(command: string, { values }: CommandLine, words: readonly string[]): string {
   const [path = 'default', ...more] = [...words, ...(values.socket ?? [])]
   if (more.length > 0) throw new UsageError(`${command} takes one socket path`)
-  return socketPath(path, environment)
+  return isUrl(path) ? path : socketPath(path, environment)
 }
 
 void runProgram({

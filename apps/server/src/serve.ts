@@ -1,4 +1,13 @@
-import { type ExitCode, ExitError, exitCode, type Logger, printErr, type ProgramContext, UsageError } from '@atenea/cli'
+import {
+  type ExitCode,
+  ExitError,
+  exitCode,
+  type Logger,
+  printErr,
+  type ProgramContext,
+  type Redactor,
+  UsageError,
+} from '@atenea/cli'
 import {
   createRevisionPolicy,
   type Dispatcher,
@@ -11,7 +20,8 @@ import { type Connection, serveConnection } from '@atenea/mcpcompat/transport'
 import { type LineOptions, listenSocket, openStdio, type SocketListener } from '@atenea/transport-stdio'
 import { logDiagnostics } from './log-diagnostics.ts'
 import type { Settings } from './settings.ts'
-import { terminalHint, tryItText } from './try-it.ts'
+import type { HttpFronts } from './http/listen.ts'
+import { terminalHint, tryHttpText, tryItText } from './try-it.ts'
 
 /**
  * Serves a dispatcher on all fronts of the settings until the client on stdin has left or a signal came. Then nothing new is
@@ -22,6 +32,7 @@ export async function serve(
   settings: Settings,
   { shutdown }: ProgramContext,
   logger: Logger,
+  redactor: Pick<Redactor, 'add'>,
 ): Promise<ExitCode> {
   const policy = revisionPolicy(settings)
   const onDiagnostic = logDiagnostics(logger)
@@ -38,9 +49,25 @@ export async function serve(
     })
 
   const listeners = await listen(settings, serveOne, onDiagnostic)
+  let http: HttpFronts | undefined
+  if (settings.http.length > 0) {
+    // all fronts or none
+    const { listenOnHttp } = await import('./http/listen.ts')
+    http = await listenOnHttp(dispatcher, settings, policy, onDiagnostic, redactor).catch(async (error: unknown) => {
+      await Promise.all(listeners.map((listener) => listener.close()))
+      throw error
+    })
+  }
   for (const { path } of listeners) logger.info('listening', { socket: path })
-  if (settings.logFormat === 'text' && logger.isOn('info'))
-    printErr(settings.stdio ? terminalHint() : tryItText(settings.sockets))
+  for (const url of http?.urls ?? []) logger.info('listening', { url })
+  if (http !== undefined && settings.bearerTokenFile === undefined) {
+    logger.info(
+      'nobody signs in over HTTP, so all clients there are one to this server and share what it keeps for them',
+    )
+  }
+  if (settings.logFormat === 'text' && logger.isOn('info')) {
+    printErr(settings.stdio ? terminalHint() : tryItText(settings.sockets) + tryHttpText(http?.urls ?? []))
+  }
   try {
     if (settings.stdio) {
       logger.debug('serving stdin and stdout')
@@ -49,7 +76,7 @@ export async function serve(
   } finally {
     // The client that started us has left, or a signal came: the sockets go with it.
     stop()
-    await Promise.all([...listeners.map((listener) => listener.close()), dispatcher.drain()])
+    await Promise.all([...listeners.map((listener) => listener.close()), http?.close(), dispatcher.drain()])
     shutdown.removeEventListener('abort', stop)
   }
   return exitCode.ok

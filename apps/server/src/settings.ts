@@ -12,6 +12,11 @@ export interface ResourceSetting {
   readonly file?: string | undefined
 }
 
+export interface HttpSetting {
+  readonly host: string
+  readonly port: number
+}
+
 /** Globs of names; absent means all. What is disabled wins. */
 export interface NameFilter {
   readonly enabled?: readonly string[] | undefined
@@ -23,6 +28,14 @@ export interface Settings {
   readonly stdio: boolean
   /** Absolute paths. */
   readonly sockets: readonly string[]
+  /** Where HTTP is served. */
+  readonly http: readonly HttpSetting[]
+  /** Absolute path of a file with the tokens of those who may use HTTP. */
+  readonly bearerTokenFile: string | undefined
+  /** Whether HTTP may be open to everybody. */
+  readonly allowUnauthenticated: boolean
+  /** Origins of web pages that may ask. */
+  readonly allowedOrigins: readonly string[]
   readonly protocol: 'both' | 'legacy' | 'modern'
   /** `undefined` for the default of the library. */
   readonly legacyRevisions: readonly string[] | undefined
@@ -38,6 +51,9 @@ export interface Settings {
   readonly logLevel: LogThreshold
   readonly logFormat: LogFormat
 }
+
+/** Where HTTP is served when only a port is named. */
+export const defaultHttpHost = '127.0.0.1'
 
 export const defaults = {
   protocol: 'both',

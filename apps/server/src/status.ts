@@ -10,7 +10,10 @@ import {
   toObject,
 } from '@atenea/mcpcompat'
 import { type ClientConnection, connectDuplex, createCallerContext, linkSignals } from '@atenea/mcpcompat/transport'
+import { connectHttp } from '@atenea/transport-http'
+import { createNodeSend } from '@atenea/transport-http/node'
 import { dialSocket } from '@atenea/transport-stdio'
+import { isUrl } from './config/read-settings.ts'
 import { version } from './version.ts'
 
 /** How long the server may take for all answers together. */
@@ -20,25 +23,29 @@ const timeoutMs = 10_000
 const policy = createRevisionPolicy({ legacy: revisionsOf('legacy') })
 
 /**
- * Asks the server at a socket what it serves, as any client would, and gives that as text. Rejects with a `TransportError` when
+ * Asks the server at a socket or a URL what it serves, as any client would, and gives that as text. Rejects with a `TransportError` when
  * it cannot be asked.
  */
 export async function serverStatus(path: string, shutdown: AbortSignal): Promise<string> {
   using linked = linkSignals([shutdown], { timeoutMs })
   const { signal } = linked
   try {
-    await using connection = await connectDuplex(({ signal: dialling }) => dialSocket(path, { signal: dialling }), {
-      policy,
-      info: { name: 'atenea-server status', version },
-      startsProcess: false,
-      signal,
-    })
+    await using connection = await connect(path, signal)
     return await statusText(path, connection, signal)
   } catch (error) {
     if (error !== signal.reason) throw error
     const text = `the server at ${path} did not answer within ${timeoutMs / 1000} s`
     throw new TransportError('timeout', text, { cause: error })
   }
+}
+
+function connect(path: string, signal: AbortSignal): Promise<ClientConnection> {
+  const options = { policy, info: { name: 'atenea-server status', version }, signal }
+  if (isUrl(path)) return connectHttp(path, { ...options, send: createNodeSend(), openStream: false })
+  return connectDuplex(async ({ signal: dialling }) => await dialSocket(path, { signal: dialling }), {
+    ...options,
+    startsProcess: false,
+  })
 }
 
 async function statusText(path: string, connection: ClientConnection, signal: AbortSignal): Promise<string> {

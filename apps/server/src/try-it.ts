@@ -5,16 +5,34 @@ import { relative } from 'node:path'
 export function tryItText([socket]: readonly string[]): string {
   if (socket === undefined) return ''
   const program = process.argv[1] ?? 'atenea-server'
-  const command = `${quoted(process.execPath)} ${quoted(shorter(program))}`
   const client = { mcpServers: { atenea: { command: process.execPath, args: [program, 'connect', socket] } } }
   return `
 Try it, in another terminal:
-  ${command} status ${quoted(socket)}
+  ${command()} status ${quoted(socket)}
 Connect a client that starts commands, with this in its configuration:
   ${JSON.stringify(client)}
 Press Ctrl-C to stop.
 
 `
+}
+
+/** The same for a server that HTTP clients reach. */
+export function tryHttpText([url]: readonly string[]): string {
+  if (url === undefined) return ''
+  const client = { mcpServers: { atenea: { type: 'http', url } } }
+  return `
+Try it, in another terminal:
+  ${command()} status ${quoted(url)}
+Connect a client that speaks HTTP, with this in its configuration:
+  ${JSON.stringify(client)}
+Press Ctrl-C to stop.
+
+`
+}
+
+/** How this program was started, ready to be copied. */
+function command(): string {
+  return `${quoted(process.execPath)} ${quoted(shorter(process.argv[1] ?? 'atenea-server'))}`
 }
 
 /** For a person who started the server by hand and now waits: nothing will be printed until a client speaks. */

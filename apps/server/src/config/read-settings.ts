@@ -2,6 +2,7 @@ import { stateDir, UsageError } from '@atenea/cli'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { CommandLine } from '../command-line.ts'
 import { defaults, type Settings } from '../settings.ts'
+import { readHttpSettings } from './http-settings.ts'
 import type { Config } from './schema.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -12,10 +13,11 @@ export async function readSettings({ values }: CommandLine, environment: Environ
   const config: Config = file === undefined ? {} : await readConfig(file, environment)
   const folder = file === undefined ? '.' : dirname(resolve(file))
   const sockets = [...new Set((values.socket ?? config.sockets ?? []).map((path) => socketPath(path, environment)))]
-  const stdio = values.stdio ?? config.stdio ?? sockets.length === 0
-  if (!stdio && sockets.length === 0) {
+  const http = readHttpSettings({ values }, config, folder)
+  const stdio = values.stdio ?? config.stdio ?? sockets.length + http.http.length === 0
+  if (!stdio && sockets.length + http.http.length === 0) {
     throw new UsageError(
-      'nothing to serve on: give --stdio or --socket PATH, or take "stdio": false out of the configuration',
+      'nothing to serve on: give --stdio, --socket PATH or --http PORT, or take "stdio": false out of the configuration',
     )
   }
   const staticResources = (config.resources ?? []).map((resource) => ({
@@ -27,6 +29,7 @@ export async function readSettings({ values }: CommandLine, environment: Environ
   return {
     stdio,
     sockets,
+    ...http,
     protocol: values.protocol ?? config.protocol ?? defaults.protocol,
     legacyRevisions,
     tools: {
@@ -42,6 +45,11 @@ export async function readSettings({ values }: CommandLine, environment: Environ
     logLevel: values['log-level'] ?? config.logLevel ?? defaults.logLevel,
     logFormat: values['log-format'] ?? config.logFormat ?? defaults.logFormat,
   }
+}
+
+/** Whether a word on the command line is the URL of a server. */
+export function isUrl(word: string): boolean {
+  return /^https?:\/\//i.test(word)
 }
 
 /** A socket path as given, or the usual one for the word `default`. */

@@ -1,6 +1,7 @@
 import { logFormats, logLevels } from '@atenea/cli'
 import * as z from 'zod'
 import { defaults } from '../settings.ts'
+import { isOrigin } from './http-settings.ts'
 
 const names = (what: string, verb: 'Serve' | 'Do not serve'): z.ZodOptional<z.ZodArray<z.ZodString>> =>
   z
@@ -35,6 +36,20 @@ export const configSchema = z
     $schema: z.string().optional().describe('For editors; ignored here.'),
     stdio: z.boolean().optional().describe('Serve on stdin and stdout.'),
     sockets: z.array(z.string().min(1)).optional().describe('Unix sockets to serve on, as --socket.'),
+    http: z.array(z.string().min(1)).optional().describe('Where to serve HTTP: [HOST:]PORT, as --http.'),
+    bearerTokenFile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('A file with the tokens of those who may use HTTP; relative to this file.'),
+    allowUnauthenticated: z
+      .boolean()
+      .optional()
+      .describe('Serve HTTP to everybody who can reach it, also from other machines.'),
+    allowedOrigins: z
+      .array(z.string().refine(isOrigin, 'must be an origin, such as https://example.com'))
+      .optional()
+      .describe('Origins of web pages that may ask by HTTP.'),
     protocol: z.enum(['both', 'legacy', 'modern']).optional().describe('Eras of the protocol that are served.'),
     legacyRevisions: z
       .array(z.string())

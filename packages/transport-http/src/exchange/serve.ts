@@ -9,6 +9,7 @@ import {
   type RpcResponse,
   ServedContext,
   statusOfError,
+  undeclaredAsk,
   type WireCodec,
 } from '@atenea/mcpcompat/transport'
 import { jsonFields } from '../carrier/answers.ts'
@@ -81,6 +82,8 @@ export class ServedExchange implements CallHost {
   }
 
   answer(context: ServedContext, outcome: Outcome): void {
+    const undeclared = undeclaredAsk(outcome, context)
+    if (undeclared !== undefined) throw undeclared
     this.#answer(this.#codec.encodeOutcome(context.call, outcome, context, context.id))
   }
 

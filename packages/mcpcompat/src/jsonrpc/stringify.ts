@@ -5,6 +5,8 @@ import type { JsonValue } from './json.ts'
  * surrogate, which strict parsers refuse. A `TypeError` for a cycle, a bigint, or a value that has no JSON text.
  */
 export function stringify(value: unknown): string {
+  // Whether a text is well formed is known before it is written, mostly without looking at it.
+  if (typeof value === 'string') return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed())
   let text: string | undefined
   try {
     text = JSON.stringify(value)

@@ -8,6 +8,7 @@ export const rootDir = fileURLToPath(new URL('../../', import.meta.url))
 
 export interface Manifest {
   readonly name: string
+  readonly version?: string
   readonly private?: boolean
   readonly license?: string
   readonly type?: string

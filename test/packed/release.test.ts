@@ -30,9 +30,8 @@ test('the dry run gets as far as npm for every package, in order, and leaves the
   expect(order.toSorted()).toEqual(names.toSorted())
   expect(order.indexOf('@atenea/mcpcompat')).toBeLessThan(order.indexOf('@atenea/core'))
   const versions = new Map(published.map((match) => [match[1] ?? '', match[2]]))
-  for (const { folder, manifest } of publishedMembers()) {
-    const { version } = JSON.parse(readFileSync(join(rootDir, folder, 'package.json'), 'utf8')) as { version: string }
-    expect(versions.get(manifest.name) === version, manifest.name).toBe(!noted().includes(manifest.name))
+  for (const { manifest } of publishedMembers().filter((member) => noted().includes(member.manifest.name))) {
+    expect(versions.get(manifest.name), manifest.name).not.toBe(manifest.version)
   }
   expect(status()).toBe(before)
 })

@@ -7,7 +7,10 @@ import { boundsOf, chunkBytes, openBytes } from './open-blob.ts'
 import { onDisk } from './storage-error.ts'
 import type { BlobInfo, OpenBlob, RangeOptions } from './store.ts'
 
-/** Blobs up to this size are read once, hashed in memory and served from there; larger ones are read twice. */
+/**
+ * Blobs up to this size are read once, hashed in memory and served from there, so that a caller who forgets to dispose of one
+ * leaves no file open. Larger ones are read twice.
+ */
 const inMemoryBytes = 1024 * 1024
 /** What is read at once to be hashed. */
 const hashedBytes = 256 * 1024
@@ -56,8 +59,19 @@ async function verify(file: FileHandle, id: BlobId, signal: AbortSignal | undefi
   return small ? openBytes(info, buffer) : new OpenFile(info, file)
 }
 
+/** Opens the file of a blob that was just written, from bytes that were hashed on their way. Takes the file over. */
+export async function openWritten(info: BlobInfo, file: FileHandle): Promise<OpenBlob> {
+  const opened = new OpenFile(info, file)
+  if (info.size > inMemoryBytes) return opened
+  try {
+    return openBytes(info, await opened.bytes())
+  } finally {
+    await file.close()
+  }
+}
+
 /** An open blob in a file of the store, whose bytes are known to be right. Owns the file. */
-export class OpenFile implements OpenBlob {
+class OpenFile implements OpenBlob {
   readonly info: BlobInfo
   readonly #file: FileHandle
 

@@ -6,7 +6,7 @@ import { createReport, type OnBlobDiagnostic } from './diagnostics.ts'
 import { decodeHeader, encodeHeader, headerBytes } from './fs-header.ts'
 import { createJanitor } from './fs-janitor.ts'
 import { layoutOf } from './fs-layout.ts'
-import { OpenFile, readVerified } from './fs-open-blob.ts'
+import { openWritten, readVerified } from './fs-open-blob.ts'
 import { codeOf, type FileHandle, type FileSystem, localFiles, readFully, removeFile, writeAll } from './fs-port.ts'
 import { assertIsBlob, type BlobSource, createBlobHash, readChunks } from './hash-stream.ts'
 import { notStored } from './memory-store.ts'
@@ -154,7 +154,7 @@ export function createFsStore(root: string, options: CreateFsStoreOptions = {}):
 
     async receive(source, putting) {
       const { info, file } = await takeAndCount(source, putting)
-      return new OpenFile(info, file)
+      return await openWritten(info, file)
     },
 
     async open(id, { signal } = {}) {

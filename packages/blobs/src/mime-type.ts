@@ -19,6 +19,11 @@ export function normalizeType(text: string | undefined): string | undefined {
   return essence === undefined ? undefined : essence.toLowerCase() + parameters
 }
 
+/** A type without its parameters, which frameworks of web servers add on their own. */
+export function essenceOf(type: string | undefined): string | undefined {
+  return normalizeType(type)?.split(';', 1)[0]?.trimEnd()
+}
+
 /** The type to upload bytes as. A `BlobError` of kind `invalid-type` for what is none. */
 export function parseType(text: string): string {
   const type = normalizeType(text)

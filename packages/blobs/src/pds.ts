@@ -2,7 +2,7 @@ import { BlobError } from './blob-error.ts'
 import type { BlobId } from './blob-id.ts'
 import type { AbortOptions, BlobSize } from './hash-stream.ts'
 import type { HttpClient, HttpResponse } from './http-client.ts'
-import { normalizeType } from './mime-type.ts'
+import { essenceOf } from './mime-type.ts'
 import type { OpenBlob } from './store.ts'
 import { answerError, isRecord, type JsonRecord, printable, readJson, stringOf, xrpcUrl } from './xrpc.ts'
 
@@ -18,7 +18,7 @@ export interface TransferLimits {
 
 /** What a PDS says of a blob that it offers. */
 export interface OfferedBlob {
-  /** As the header says; undefined where it says nothing that is a type. */
+  /** As the header says, without parameters; undefined where it says nothing that is a type. */
   readonly mimeType: string | undefined
   /** Bytes, where the header says it. */
   readonly size: number | undefined
@@ -134,7 +134,7 @@ function blobUrl(pds: string, did: string, id: BlobId): URL {
 export function offeredBlob(response: HttpResponse): OfferedBlob {
   const length = response.header('content-length')
   return {
-    mimeType: normalizeType(response.header('content-type')),
+    mimeType: essenceOf(response.header('content-type')),
     size: length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined,
   }
 }

@@ -2,7 +2,7 @@ import { BlobError } from './blob-error.ts'
 import type { BlobId } from './blob-id.ts'
 import type { AbortOptions } from './hash-stream.ts'
 import type { HttpResponse } from './http-client.ts'
-import { normalizeType } from './mime-type.ts'
+import { essenceOf } from './mime-type.ts'
 import type { BlobStore, OpenBlob } from './store.ts'
 import { parseRecord, printable, stringOf } from './xrpc.ts'
 
@@ -21,7 +21,7 @@ const shownBytes = 2048
  */
 export async function receiveBlob(response: HttpResponse, options: ReceiveBlobOptions): Promise<OpenBlob> {
   const { store, expect, maxBytes, signal } = options
-  const mimeType = normalizeType(response.header('content-type'))
+  const mimeType = essenceOf(response.header('content-type'))
   const beginning: Uint8Array[] = []
   let held = 0
 
@@ -59,6 +59,6 @@ function messageIn(mimeType: string | undefined, bytes: Buffer): string | undefi
   const record = parseRecord(text)
   const error = record && (stringOf(record, 'error') ?? stringOf(record, 'message'))
   if (error !== undefined) return printable(text)
-  const isPage = mimeType?.startsWith('text/html') === true || /^\s*<(?:!doctype html|html)\b/i.test(text)
+  const isPage = mimeType === 'text/html' || /^\s*<(?:!doctype html|html)\b/i.test(text)
   return isPage ? `a web page (${printable(/<title>([^<]*)/i.exec(text)?.[1] ?? 'without a title')})` : undefined
 }

@@ -265,7 +265,7 @@ describe('an upload', () => {
       arrived = resolve
     })
     const { client, server } = await uploading(
-      { ...methods, uploadBlob: ({ request }) => void arrived(request.resume()) },
+      { ...methods, uploadBlob: ({ request }) => arrived(request.resume()) },
       { store: createFsStore(testFolder()) },
     )
     const stop = new AbortController()

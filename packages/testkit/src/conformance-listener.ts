@@ -1,5 +1,4 @@
-import type { Dispatcher, JsonObject, Outcome } from '@atenea/mcpcompat'
-import { JsonText, toObject } from '@atenea/mcpcompat'
+import { type Dispatcher, type JsonObject, type JsonRecord, type Outcome, toObject } from '@atenea/mcpcompat'
 import { type HttpListener, listenHttp, type ListenHttpOptions } from '@atenea/transport-http/node'
 import { createConformanceCore } from './conformance-core.ts'
 
@@ -34,7 +33,7 @@ export async function listenForConformance(options: Omit<ListenHttpOptions, 'pat
 async function withReconnection(listed: Outcome | Promise<Outcome>): Promise<Outcome> {
   const outcome = await listed
   if (outcome.kind !== 'result') return outcome
-  const value = JsonText.is(outcome.value) ? toObject(outcome.value) : (outcome.value as JsonObject)
+  const value = toObject(outcome.value as JsonRecord)
   return { ...outcome, value: { ...value, tools: [...(value['tools'] as JsonObject[]), reconnection] } }
 }
 

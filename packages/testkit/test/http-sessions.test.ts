@@ -13,8 +13,8 @@ const echo = { name: 'echo', arguments: { text: 'hi' } }
 const works = { name: 'works', arguments: {} }
 const progress = { progressToken: 'p' }
 
-function methodsOf(events: readonly SseEvent[]): unknown[] {
-  return events.map(({ message }) => message['method'] ?? 'answer')
+function methodsOf(events: readonly SseEvent[]): string[] {
+  return events.map(({ message }) => (message['method'] as string | undefined) ?? 'answer')
 }
 
 function textOf(message: JsonObject | undefined): unknown {

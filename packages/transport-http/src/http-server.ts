@@ -3,7 +3,6 @@ import {
   type Dispatcher,
   type Implementation,
   method,
-  type OnDiagnostic,
   type Principal,
   RpcError,
   rpcCode,
@@ -324,7 +323,7 @@ export class HttpServer implements BodySink {
   }
 
   #sessionOptions(): ConstructorParameters<typeof HttpSession>[0]['session'] {
-    const { policy, maxInFlight, clock: _clock, defaultLogLevel, answerTimeoutMs, onDiagnostic } = this.#options
+    const { policy, maxInFlight, defaultLogLevel, answerTimeoutMs, onDiagnostic } = this.#options
     return {
       policy,
       maxInFlight,

@@ -8,6 +8,8 @@ export interface HttpAsk {
   readonly path?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** Whether the rest of the body never comes. */
+  readonly unfinished?: boolean
   /** Goes away when it aborts, whether an answer has begun or not. */
   readonly signal?: AbortSignal | undefined
 }
@@ -38,14 +40,15 @@ export const overNode: OpenCarrier = async (dispatcher, options) => {
   const { hostname, port } = new URL(listener.url)
   return {
     handler: listener.handler,
-    ask: ({ method = 'POST', path = '/mcp', headers = {}, body, signal }) =>
+    ask: ({ method = 'POST', path = '/mcp', headers = {}, body, unfinished = false, signal }) =>
       new Promise((resolve, reject) => {
-        const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+        const length = body === undefined || unfinished ? {} : { 'content-length': String(Buffer.byteLength(body)) }
         const req = nodeRequest({ hostname, port, path, method, headers: { ...length, ...headers }, agent: false })
         signal?.addEventListener('abort', () => req.destroy())
         req.on('error', reject)
         req.on('response', (res) => resolve(nodeAnswer(res, () => req.destroy())))
-        req.end(body)
+        if (unfinished) req.write(body ?? '')
+        else req.end(body)
       }),
     [Symbol.asyncDispose]: async () => await listener.close({ timeoutMs: 0 }),
   }
@@ -66,7 +69,7 @@ export const overFetch: OpenCarrier = async (dispatcher, options) => {
   await Promise.resolve()
   return {
     handler,
-    async ask({ method = 'POST', path = '/mcp', headers = {}, body, signal }) {
+    async ask({ method = 'POST', path = '/mcp', headers = {}, body, unfinished = false, signal }) {
       const away = new AbortController()
       signal?.addEventListener('abort', () => away.abort())
       const { host = '127.0.0.1:8420', ...fields } = headers
@@ -75,7 +78,7 @@ export const overFetch: OpenCarrier = async (dispatcher, options) => {
           method,
           headers: fields,
           signal: away.signal,
-          ...(body !== undefined && { body: body as BodyInit }),
+          ...(body !== undefined && { body: unfinished ? endless(body) : (body as BodyInit), duplex: 'half' }),
         }),
       )
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -90,6 +93,12 @@ export const overFetch: OpenCarrier = async (dispatcher, options) => {
     },
     [Symbol.asyncDispose]: async () => await handler[Symbol.asyncDispose](),
   }
+}
+
+function endless(start: string | Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(typeof start === 'string' ? new TextEncoder().encode(start) : start),
+  })
 }
 
 function answer(

@@ -110,7 +110,7 @@ export class Events {
   #buffer = ''
 
   constructor(answer: HttpAnswer) {
-    expect(answer.headers['content-type']).toBe('text/event-stream')
+    if (answer.headers['content-type'] !== 'text/event-stream') throw new Error(`not a stream: ${answer.status}`)
     this.#answer = answer
   }
 

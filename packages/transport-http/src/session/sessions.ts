@@ -78,7 +78,7 @@ export class Sessions {
   endAll(reason: unknown): void {
     this.#sweep?.[Symbol.dispose]()
     this.#sweep = undefined
-    for (const session of [...this.#byId.values()]) this.end(session, reason)
+    for (const session of this.#byId.values()) this.end(session, reason)
   }
 
   #sweepLater(): Disposable {

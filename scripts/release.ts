@@ -59,7 +59,7 @@ async function pack(folder: string, into: string): Promise<Packed> {
 
 async function isPublished({ name, version }: Packed): Promise<boolean> {
   const answer = await runCommand('npm', ['view', `${name}@${version}`, 'version'], { timeoutMs: 60_000 })
-  if (answer.ok) return answer.output.trim() === version
+  if (answer.ok) return answer.stdout.trim() === version
   if (answer.output.includes('E404')) return false
   throw new Error(`npm cannot say whether ${name}@${version} exists\n${answer.output}`)
 }

@@ -5,6 +5,8 @@ export interface CommandResult {
   readonly ok: boolean
   /** Standard output and standard error in the order in which they came; empty when they were passed on as they came. */
   readonly output: string
+  /** Standard output alone. */
+  readonly stdout: string
   /** Why it is not ok: exit code, signal, time limit, or that it could not be started. */
   readonly reason?: string
 }
@@ -29,32 +31,35 @@ export function runCommand(
     env: { ...process.env, ...options.env },
     stdio: ['ignore', options.live === true ? 'inherit' : 'pipe', options.live === true ? 'inherit' : 'pipe'],
   })
-  const chunks: Buffer[] = []
-  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk))
-  child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const output = () => Buffer.concat(chunks).toString()
+  const all: Buffer[] = []
+  const out: Buffer[] = []
+  child.stdout?.on('data', (chunk: Buffer) => {
+    all.push(chunk)
+    out.push(chunk)
+  })
+  child.stderr?.on('data', (chunk: Buffer) => all.push(chunk))
   let late = false
   const timer = setTimeout(() => {
     late = true
     child.kill('SIGKILL')
   }, options.timeoutMs)
-  child.on('error', (error) => {
+  const end = (reason: string | undefined): void => {
     clearTimeout(timer)
-    resolve({ ok: false, output: output(), reason: error.message })
-  })
+    const printed = { output: Buffer.concat(all).toString(), stdout: Buffer.concat(out).toString() }
+    resolve(reason === undefined ? { ok: true, ...printed } : { ok: false, ...printed, reason })
+  }
+  child.on('error', (error) => end(error.message))
   child.on('close', (code, signal) => {
-    clearTimeout(timer)
-    if (late)
-      resolve({ ok: false, output: output(), reason: `not finished after ${options.timeoutMs / 60_000} minutes` })
-    else if (code === 0) resolve({ ok: true, output: output() })
-    else resolve({ ok: false, output: output(), reason: signal === null ? `exit code ${code}` : `ended by ${signal}` })
+    if (late) end(`not finished after ${options.timeoutMs / 60_000} minutes`)
+    else if (code === 0) end(undefined)
+    else end(signal === null ? `exit code ${code}` : `ended by ${signal}`)
   })
   return promise
 }
 
-/** Runs a command and gives what it printed. Throws, with all of it, when the command fails. */
+/** Runs a command and gives its standard output. Throws, with all that it printed, when it fails. */
 export async function outputOf(command: string, args: readonly string[], options: RunCommandOptions): Promise<string> {
   const result = await runCommand(command, args, options)
   if (!result.ok) throw new Error(`${command} ${args.join(' ')}: ${result.reason}\n${result.output}`)
-  return result.output
+  return result.stdout
 }

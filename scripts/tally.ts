@@ -16,7 +16,7 @@ export interface Tally {
  * `record` is undefined when a run of vitest broke off before it could write one.
  */
 export function tallyOf(result: CommandResult, record: TestRecord | undefined | 'counts itself'): Tally {
-  const counted = record === 'counts itself' ? countOutput(result.output) : record && countRecord(record)
+  const counted = record === 'counts itself' ? countOutput(result.stdout) : record && countRecord(record)
   if (counted === undefined) {
     const good = result.ok && record === 'counts itself'
     return { passed: good ? 1 : 0, failed: good ? 0 : 1, skipped: [] }
@@ -33,7 +33,7 @@ function countRecord({ tests, faults }: TestRecord): Tally {
   }
 }
 
-function countOutput(output: string): Tally | undefined {
-  const match = /(?:^|\n)(\d+) passed, (\d+) failed\s*$/.exec(output)
+function countOutput(stdout: string): Tally | undefined {
+  const match = /(?:^|\n)(\d+) passed, (\d+) failed\s*$/.exec(stdout)
   return match === null ? undefined : { passed: Number(match[1]), failed: Number(match[2]), skipped: [] }
 }

@@ -17,6 +17,7 @@ const graph: Readonly<Record<string, readonly string[]>> = {
   '@atenea/transport-http': ['@atenea/mcpcompat'],
   '@atenea/transport-stdio': ['@atenea/mcpcompat'],
   'atenea-server': [
+    '@atenea/blobs',
     '@atenea/cli',
     '@atenea/core',
     '@atenea/mcpcompat',

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { tallyOf } from '../scripts/tally.ts'
 import type { RecordedTest, TestRecord } from '../scripts/test-record.ts'
 
-const good = { ok: true, output: '' }
-const bad = { ok: false, output: '', reason: 'exit code 1' }
+const good = { ok: true, output: '', stdout: '' }
+const bad = { ok: false, output: '', stdout: '', reason: 'exit code 1' }
 const tested = (state: RecordedTest['state'], note?: string): RecordedTest => ({
   file: 'a.test.ts',
   name: 'x',
@@ -21,10 +21,10 @@ test('a command is one check, good or bad', () => {
 })
 
 test('a command that counts is taken at its word, save that a bad exit code is never a success', () => {
-  const output = 'vector 7: expected 1, got 2\n364 passed, 1 failed\n'
-  expect(tallyOf({ ...bad, output }, 'counts itself')).toEqual({ passed: 364, failed: 1, skipped: [] })
-  expect(tallyOf({ ...bad, output: '365 passed, 0 failed' }, 'counts itself')).toMatchObject({ passed: 365, failed: 1 })
-  expect(tallyOf({ ok: true, output: '3 passed, 0 failed of which none\n' }, 'counts itself').passed).toBe(1)
+  const stdout = 'vector 7: expected 1, got 2\n364 passed, 1 failed\n'
+  expect(tallyOf({ ...bad, stdout }, 'counts itself')).toEqual({ passed: 364, failed: 1, skipped: [] })
+  expect(tallyOf({ ...bad, stdout: '365 passed, 0 failed' }, 'counts itself')).toMatchObject({ passed: 365, failed: 1 })
+  expect(tallyOf({ ...good, stdout: '3 passed, 0 failed of which none\n' }, 'counts itself').passed).toBe(1)
 })
 
 test('tests are counted one by one, and what was skipped is named with its reason', () => {

@@ -13,5 +13,5 @@ test.each(examples)('the example %s prints what its README says', async (name) =
   const folder = join(rootDir, 'examples', name)
   const prints = /```text\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'README.md'), 'utf8'))?.[1]
   const result = await runCommand('node', ['client.ts'], { cwd: folder, timeoutMs: 60_000 })
-  expect(result.reason ?? result.output).toBe(prints)
+  expect(result.ok ? result.stdout : result.output).toBe(prints)
 })

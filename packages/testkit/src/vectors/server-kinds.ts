@@ -17,13 +17,15 @@ import {
 import { given, headersOf, type Kind, present, serverOf, text } from './kind.ts'
 import type { ServerFixture } from './vector-file.ts'
 
-const bodyLimit = 16 * 1024 * 1024
+/** Largest body of the cases, in bytes. */
+export const bodyLimit = 16 * 1024 * 1024
 
 function offerOf(server: ServerFixture): { modern: readonly string[]; legacy: readonly string[] } {
   return { modern: server.modernVersions, legacy: server.legacyVersions }
 }
 
-function viewOf(server: ServerFixture): ServerView {
+/** What a server of the fixtures offers. */
+export function viewOf(server: ServerFixture): ServerView {
   return {
     info: { name: 'fixture', version: '0' },
     capabilities: {},

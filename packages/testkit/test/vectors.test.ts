@@ -3,10 +3,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { JsonObject } from '@atenea/mcpcompat'
 import { afterAll, describe, expect, test } from 'vitest'
 import { describeFailure, runVector } from '../src/vectors/run-vectors.ts'
 import { parseVectorFile, type Vector, VectorFileError } from '../src/vectors/vector-file.ts'
 
+const endOf = (session: string): JsonObject => ({
+  server: 'dual',
+  httpMethod: 'DELETE',
+  headers: { 'mcp-session-id': session },
+  body: null,
+})
 const path = fileURLToPath(new URL('../fixtures/spec/vectors.json', import.meta.url))
 const file = parseVectorFile(readFileSync(path, 'utf8'))
 
@@ -23,6 +30,34 @@ describe('the vectors of the specification', () => {
       expect(outcome.passed ? '' : describeFailure(vector, outcome)).toBe('')
     },
   )
+})
+
+const morePath = fileURLToPath(new URL('../fixtures/vectors/more.json', import.meta.url))
+const more = parseVectorFile(readFileSync(morePath, 'utf8'))
+
+describe('corners that those vectors leave out', () => {
+  test('they are of every kind, and each has its own id', () => {
+    const kindsOf = (vectors: readonly Vector[]): readonly string[] =>
+      [...new Set(vectors.map((vector) => vector.kind))].toSorted()
+    expect(kindsOf(more.vectors)).toEqual(kindsOf(file.vectors))
+    expect(new Set(more.vectors.map((vector) => vector.id)).size).toBe(more.vectors.length)
+  })
+
+  test.each(more.vectors.map((vector) => ({ ...vector, covers: vector.requirements.join(', ') })))(
+    '$id $kind ($covers): $note',
+    (vector) => {
+      const outcome = runVector(vector, more)
+      expect(outcome.passed ? '' : describeFailure(vector, outcome)).toBe('')
+    },
+  )
+
+  test('none of them passes with something else in its expectation', () => {
+    const changed = [...file.vectors, ...more.vectors].map((vector) => ({
+      ...vector,
+      expect: { ...vector.expect, other: 1 },
+    }))
+    expect(changed.filter((vector) => runVector(vector, more).passed)).toEqual([])
+  })
 })
 
 describe('the runner', () => {
@@ -47,6 +82,19 @@ describe('the runner', () => {
 
   test('a member that the code does not give fails', () => {
     expect(runVector(one({ expect: { conforming: false, other: 1 } }), file).passed).toBe(false)
+  })
+
+  test.each([
+    ['jsonrpc_classify', { message: { jsonrpc: '2.0', id: 1, result: {} } }, { kind: 'response' }, true],
+    ['jsonrpc_classify', { message: { jsonrpc: '2.0', id: 1, method: 'x' } }, { kind: 'response' }, false],
+    ['next_page', { result: {} }, { more: false, cursor: null }, true],
+    ['next_page', { result: { nextCursor: 'a' } }, { more: true, cursor: null }, false],
+    ['http_validate', { ...endOf('sess-1') }, { outcome: 'legacy' }, true],
+    ['http_validate', { ...endOf('sess-1') }, { outcome: 'accepted', status: 200 }, true],
+    ['http_validate', { ...endOf('sess-1') }, { outcome: 'legacy', status: 202 }, false],
+    ['http_validate', { ...endOf('gone') }, { outcome: 'legacy' }, false],
+  ])('where the format leaves a form open, %s %j may be %j: %s', (kind, input, expected, passed) => {
+    expect(runVector(one({ kind, input, expect: expected }), file).passed).toBe(passed)
   })
 
   test('an unknown kind fails', () => {
@@ -83,7 +131,7 @@ describe('the command', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
   const script = fileURLToPath(new URL('../src/vectors/main.ts', import.meta.url))
 
-  // Needs the build of mcpcompat, as the root script makes it, and a Node that reads TypeScript.
+  // Needs the build of mcpcompat and transport-http, as the root script makes it, and a Node that reads TypeScript.
   const run = (name: string, text: string): { status: number | null; stdout: string; stderr: string } => {
     const target = join(folder, name)
     writeFileSync(target, text)
@@ -102,6 +150,13 @@ describe('the command', () => {
 
   test('exits 0 when all pass', () => {
     expect(run('all.json', readFileSync(path, 'utf8'))).toMatchObject({ status: 0, stdout: '365 passed, 0 failed\n' })
+  })
+
+  test('finds a file from where its caller stood, ahead of one with that name where it runs', () => {
+    run('package.json', '{"format":1,"vectors":[]}')
+    const env = { ...process.env, INIT_CWD: folder }
+    const { status, stdout } = spawnSync(process.execPath, [script, 'package.json'], { encoding: 'utf8', env })
+    expect([status, stdout]).toEqual([0, '0 passed, 0 failed\n'])
   })
 
   test('exits 2 for a malformed file and for none', () => {

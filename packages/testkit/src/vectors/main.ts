@@ -38,4 +38,8 @@ function usage(message: string): number {
   return 2
 }
 
+// whoever reads may stop early, as `head` does
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
 process.exitCode = main(process.argv.slice(2))

@@ -3,6 +3,7 @@ import {
   isConformingToolName,
   isLogLevel,
   type JsonObject,
+  type JsonValue,
   levelAdmits,
   modernRevision,
   parseRevision,
@@ -47,14 +48,21 @@ function errorMembers({ code, data }: RpcErrorObject): JsonObject {
   return present({ code, data: data === undefined ? undefined : (JSON.parse(toText(data)) as JsonObject) })
 }
 
+function isSuccess(name: JsonValue | undefined): boolean {
+  return name === 'result' || name === 'response' || name === 'success'
+}
+
 const jsonrpcClassify: Kind = {
   run(input) {
     const raw = input['raw']
     const message = parseMessage(typeof raw === 'string' ? raw : JSON.stringify(given(input, 'message')), 'parsed')
     return message.kind === 'reject' ? { kind: 'invalid', code: message.code } : { kind: message.kind }
   },
-  // a success response goes by either name
-  accept: (expect, actual) => (expect['kind'] === 'response' && actual['kind'] === 'result' ? actual : expect),
+  // the format does not name the form of a success response
+  accept: ({ kind, ...rest }, actual) => ({
+    ...rest,
+    kind: actual['kind'] === 'result' && isSuccess(kind) ? 'result' : kind,
+  }),
 }
 
 const versionParse: Kind = {
@@ -101,8 +109,10 @@ const bridgeError: Kind = {
 const nextPageKind: Kind = {
   run(input) {
     const next = nextPage(object(input, 'result'))
-    return next.more ? { more: true, cursor: next.cursor } : { more: false }
+    return next.more ? { more: true, cursor: next.cursor } : { more: false, cursor: null }
   },
+  // no cursor is null or left out
+  optional: ['cursor'],
 }
 
 const logFilter: Kind = {

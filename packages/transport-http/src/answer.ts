@@ -28,7 +28,10 @@ export interface ReadAnswerOptions {
 export async function readAnswer(answer: HttpAnswer, options: ReadAnswerOptions): Promise<AnswerContent> {
   const { endpoint, payload, repeatable } = options
   const { status, headers } = answer
-  if (status === 401 || status === 403 || status === 407) throw endpoint.authError(answer)
+  if (status === 401 || status === 403 || status === 407) {
+    void discard(answer.body, endpoint.clock)
+    throw endpoint.authError(answer)
+  }
   const type = headers['content-type']
   if (status >= 200 && status < 300) {
     if (status === 202 || status === 204) {

@@ -28,8 +28,7 @@ import { type Authorization, Endpoint } from './endpoint.ts'
 import { createExchangeClient, type Refusal } from './exchange/call.ts'
 import { createFetchSend } from './fetch-send.ts'
 import { type ProbeAnswer, readProbe } from './probe-answer.ts'
-import { locationOf, redirectError } from './redirect.ts'
-import { isRedirect } from './redirect.ts'
+import { isRedirect, locationOf, redirectError } from './redirect.ts'
 import type { HttpSend } from './send.ts'
 import { createSessionClient } from './session/call.ts'
 import { storable, verdictKey, type VerdictStore } from './verdicts.ts'
@@ -191,10 +190,10 @@ class Search {
           throw new TypeError(`a probe over HTTP gives no verdict of kind ${verdict.kind}`)
         case 'error':
           if (isRedirect(answer.status))
-            throw redirectError(answer.status, locationOf(answer.head, this.#endpoint.url), this.#endpoint.url)
+            throw redirectError(answer.status, locationOf(answer, this.#endpoint.url), this.#endpoint.url)
           return { verdict: this.#worded(verdict, answer), context }
         case 'auth':
-          throw this.#endpoint.authError(answer.head)
+          throw this.#endpoint.authError(answer)
         case 'legacy':
         case 'modern':
           return { verdict, context }
@@ -224,7 +223,7 @@ class Search {
       return await readProbe(head, id, this.#endpoint)
     } catch (error) {
       signal?.throwIfAborted()
-      if (!limit.signal.aborted) throw error
+      if (!limit.signal.aborted) throw repeatableFailure(error)
       const text = `${this.#endpoint.name} did not answer server/discover within ${probeTimeoutMs} ms.`
       throw new TransportError('timeout', text, { retryable: true, cause: error })
     }
@@ -235,7 +234,7 @@ class Search {
     if (verdict.cause !== undefined) return verdict
     const isForeign = verdict.row === 'H03' || verdict.row === 'H04' || verdict.row === 'H05' || verdict.row === 'H23'
     if (!isForeign) return verdict
-    return { ...verdict, message: this.#endpoint.statusError(answer.head, answer.body, true).message }
+    return { ...verdict, message: this.#endpoint.statusError(answer, answer.body, true).message }
   }
 
   #refused(verdict: Found): TransportError {
@@ -385,7 +384,7 @@ class Search {
       const text = `${this.#endpoint.name} refused initialize: ${error.message} (${error.code}).${modern}${hint}`
       return new TransportError('protocol', text, { cause: error })
     }
-    if (hint === '' || !TransportError.is(error) || error.kind !== 'protocol') return error
+    if (hint === '' || !TransportError.is(error) || error.kind !== 'protocol') return repeatableFailure(error)
     return new TransportError('protocol', `${error.message}${hint}`, { cause: error })
   }
 
@@ -411,4 +410,11 @@ class Search {
   #report(code: string, message: string, cause?: unknown): void {
     this.#options.onDiagnostic?.({ level: 'warning', code, message, cause })
   }
+}
+
+/** Nothing depends on whether the server has seen a probe or a handshake that was lost on its way. */
+function repeatableFailure(error: unknown): unknown {
+  return TransportError.is(error) && error.kind === 'unknown-outcome'
+    ? new TransportError('closed', error.message, { cause: error, retryable: true })
+    : error
 }

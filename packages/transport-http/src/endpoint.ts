@@ -2,7 +2,7 @@ import type { OnDiagnostic, TransportErrorKind } from '@atenea/mcpcompat'
 import { type Clock, systemClock } from '@atenea/mcpcompat/transport'
 import { parseChallenges } from './auth/challenge.ts'
 import { HttpAuthError, HttpStatusError } from './http-errors.ts'
-import { discard, readSome, snippet } from './read-body.ts'
+import { discard, snippet } from './read-body.ts'
 import { isRedirect, locationOf, redirectError, redirectTarget } from './redirect.ts'
 import { parseRetryAfter } from './retry-after.ts'
 import { safeUrl } from './safe-url.ts'
@@ -24,6 +24,9 @@ export interface EndpointOptions {
   readonly clock?: Clock | undefined
 }
 
+/** What of an answer can be looked at as often as one likes. */
+export type AnswerHead = Pick<HttpAnswer, 'status' | 'headers'>
+
 /** What a caller of an endpoint decides about one request. */
 export type EndpointRequest = Omit<HttpRequest, 'url'> & {
   /** Leave redirects and throttling to the caller, who looks at the answer as it came. */
@@ -32,9 +35,6 @@ export type EndpointRequest = Omit<HttpRequest, 'url'> & {
 
 /** Longest pause that `Retry-After` can ask for within a request; beyond it the caller decides. */
 const maxRetryAfterMs = 10_000
-
-/** Bytes of a foreign answer that are looked at. */
-const maxForeignBytes = 65_536
 
 const bothForms = 'application/json, text/event-stream'
 
@@ -63,7 +63,7 @@ export class Endpoint {
     this.onDiagnostic = options.onDiagnostic
     this.#authorization = options.authorization
     this.#headers = allowedHeaders(options.headers ?? {}, options.authorization !== undefined, options.onDiagnostic)
-    this.#secrets = Object.values(this.#headers).filter((value) => value.length >= 8)
+    this.#secrets = Object.values(this.#headers)
   }
 
   get url(): string {
@@ -116,17 +116,15 @@ export class Endpoint {
   }
 
   /** The error for an answer that wants credentials. */
-  authError(answer: HttpAnswer): HttpAuthError {
-    void discard(answer.body, this.clock)
-    const { status } = answer
-    const challenges = parseChallenges(answer.headers['www-authenticate'] ?? answer.headers['proxy-authenticate'])
+  authError({ status, headers }: AnswerHead): HttpAuthError {
+    const challenges = parseChallenges(headers['www-authenticate'] ?? headers['proxy-authenticate'])
     const [first] = challenges
     const scope = first?.parameters.get('scope')
     const advice =
       status === 407
         ? 'The proxy on the way wants credentials: put them into its URL.'
         : status === 403
-          ? `The credentials do not suffice${scope === undefined ? '' : ` (wanted scope: ${snippet(scope, this.secrets)})`}, or this client is not let in.`
+          ? `The credentials do not suffice${scope === undefined ? '' : ` (wanted scope: ${snippet(scope, this.#allSecrets)})`}, or this client is not let in.`
           : first === undefined
             ? 'Give credentials, such as an Authorization header.'
             : `Give credentials of the scheme ${first.scheme.slice(0, 40)}.`
@@ -134,23 +132,18 @@ export class Endpoint {
   }
 
   /** The error for an answer that holds no message. `text` is what is known of its body. */
-  statusError({ status, headers }: HttpAnswer, text: string, repeatable: boolean): HttpStatusError {
+  statusError({ status, headers }: AnswerHead, text: string, repeatable: boolean): HttpStatusError {
     const retryAfterMs = parseRetryAfter(headers['retry-after'])
-    const said = snippet(text, this.secrets)
+    const said = snippet(text, this.#allSecrets)
     const message = `${this.name} answered with ${status}${said === '' ? '' : ` and "${said}"`}. ${advice(status, repeatable)}`
     const kind = kindOf(status, retryAfterMs !== undefined, repeatable)
     return new HttpStatusError(kind, message, { status, retryAfterMs, retryable: kind === 'unreachable' })
   }
 
-  /** As `statusError`, for an answer whose body has not been read. */
-  async foreignError(answer: HttpAnswer, repeatable: boolean): Promise<HttpStatusError> {
-    return this.statusError(answer, await readSome(answer.body, maxForeignBytes), repeatable)
-  }
-
-  get secrets(): readonly string[] {
-    return this.#token === undefined
-      ? this.#secrets
-      : [...this.#secrets, this.#token, this.#token.replace(/^\S+\s+/, '')]
+  get #allSecrets(): readonly string[] {
+    const token = this.#token ?? ''
+    // A short one would be found by chance, and is no secret.
+    return [...this.#secrets, token, token.replace(/^\S+\s+/, '')].filter((secret) => secret.length >= 8)
   }
 }
 

@@ -11,7 +11,6 @@ export interface ProbeAnswer {
   readonly headers: WireHints
   /** The body as text; of a stream the data of the event that holds the response. */
   readonly body: string
-  readonly head: HttpAnswer
 }
 
 /** Reads the answer to a probe. A body that is too long, and a stream that ends before its response, leave an empty or cut-off text. */
@@ -19,7 +18,7 @@ export async function readProbe(head: HttpAnswer, id: RpcId, endpoint: Endpoint)
   const { status, headers } = head
   const isStream = status >= 200 && status < 300 && isSseType(headers['content-type'])
   const body = isStream ? await responseIn(head, id, endpoint) : await readSome(head.body, endpoint.maxMessageBytes)
-  return { status, headers, body, head }
+  return { status, headers, body }
 }
 
 async function responseIn({ body }: HttpAnswer, id: RpcId, endpoint: Endpoint): Promise<string> {

@@ -44,12 +44,12 @@ const discardMs = 1_000
 
 /** Lets go of a body: reads the little that is left, or ends the exchange. Never rejects; nobody has to wait for it. */
 export async function discard(body: AsyncIterable<Uint8Array>, clock: Clock): Promise<void> {
-  const iterator = body[Symbol.asyncIterator]()
   let timer: Disposable | undefined
   const late = new Promise<'late'>((resolve) => {
     timer = clock.after(discardMs, () => resolve('late'))
   })
   try {
+    const iterator = body[Symbol.asyncIterator]()
     for (let bytes = 0; bytes <= discardBytes; ) {
       const next = await Promise.race([iterator.next(), late])
       if (next === 'late') break

@@ -20,7 +20,7 @@ export function redirectTarget(answer: HttpAnswer, url: string): string {
 }
 
 /** The absolute form of where an answer of this URL points; `undefined` when it points nowhere. */
-export function locationOf({ headers }: HttpAnswer, url: string): string | undefined {
+export function locationOf({ headers }: Pick<HttpAnswer, 'headers'>, url: string): string | undefined {
   const location = headers['location']
   return location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : undefined
 }

@@ -18,7 +18,7 @@ import { given, headersOf, type Kind, present, serverOf, text } from './kind.ts'
 import type { ServerFixture } from './vector-file.ts'
 
 /** Largest body of the cases, in bytes. */
-export const bodyLimit = 16 * 1024 * 1024
+export const bodyLimit: number = 16 * 1024 * 1024
 
 function offerOf(server: ServerFixture): { modern: readonly string[]; legacy: readonly string[] } {
   return { modern: server.modernVersions, legacy: server.legacyVersions }

@@ -15,6 +15,7 @@ import {
   headerName,
   type InitializedServer,
   isSessionId,
+  isSseType,
   type LegacyClient,
   type LinkedSignal,
   linkSignals,
@@ -349,12 +350,10 @@ export class HttpSession {
         await discard(answer.body, this.#endpoint.clock)
         continue
       }
-      const content = await readAnswer(answer, {
-        endpoint: this.#endpoint,
-        payload: this.#options.payload,
-        repeatable: true,
-      })
-      if (content.kind === 'stream') return content.stream
+      if (answer.status === 200 && isSseType(answer.headers['content-type'])) {
+        return new MessageStream(answer.body, this.#endpoint.maxMessageBytes, this.#options.payload)
+      }
+      void discard(answer.body, this.#endpoint.clock)
       break
     }
     throw lostCall(broke)

@@ -20,13 +20,20 @@ export interface AccountBlob extends OpenBlob {
   readonly fromStore: boolean
 }
 
+/** Hears how many bytes of a transfer have come, of how many, where the PDS says it. Not called for what is stored. */
+export type OnProgress = (received: number, size: number | undefined) => void
+
 export interface GetLimits extends AbortOptions {
   readonly maxBytes: number
 }
 
 /** Blobs as accounts offer them. */
 export interface AccountBlobs {
-  get(did: string, id: BlobId, options: GetLimits): Promise<AccountBlob>
+  get(
+    did: string,
+    id: BlobId,
+    options: GetLimits & { readonly onProgress: OnProgress | undefined },
+  ): Promise<AccountBlob>
   head(did: string, id: BlobId, options: AbortOptions): Promise<OfferedBlob>
 }
 
@@ -57,6 +64,8 @@ export function createAccountBlobs(options: CreateAccountBlobsOptions): AccountB
   const { store, identity, pds, ownUploads, ttlMs } = options
   const offers = createExpiringMap<OfferedBlob>({ ttlMs, maxEntries: maxOffers })
   const asking = createSingleFlight<OfferedBlob, OfferedBlob>({ take: (offer) => offer })
+  /** Those who want to hear of a transfer, by its key. */
+  const listeners = new Map<string, Set<OnProgress>>()
   const getting = createSingleFlight<Got, AccountBlob>({
     take: ({ shared, ...facts }) => ({ ...shared.share(), ...facts }),
     release: ({ shared }) => shared.release(),
@@ -88,11 +97,35 @@ export function createAccountBlobs(options: CreateAccountBlobsOptions): AccountB
     }
   }
 
+  function tell(key: string, received: number, size: number | undefined): void {
+    for (const listener of listeners.get(key) ?? []) {
+      try {
+        listener(received, size)
+      } catch {
+        // Others share this transfer.
+      }
+    }
+  }
+
+  /** Lets a listener hear of a transfer while `work` goes on. */
+  async function listening<T>(key: string, listener: OnProgress | undefined, work: () => Promise<T>): Promise<T> {
+    if (listener === undefined) return await work()
+    const all = listeners.get(key) ?? new Set()
+    listeners.set(key, all.add(listener))
+    try {
+      return await work()
+    } finally {
+      all.delete(listener)
+      if (all.size === 0) listeners.delete(key)
+    }
+  }
+
   async function download(did: string, id: BlobId, { maxBytes, signal }: GetLimits): Promise<Got> {
     const origin = await identity.pdsOf(did, { signal })
     const response = await pds.getBlob(origin, did, id, { maxBytes, signal })
     const offer = offeredBlob(response)
-    const blob = await receiveBlob(response, { store, expect: id, maxBytes, signal })
+    const onProgress = (received: number): void => tell(keyOf(did, id), received, offer.size)
+    const blob = await receiveBlob(response, { store, expect: id, maxBytes, onProgress, signal })
     offers.set(keyOf(did, id), offer)
     return got(did, blob, { servedType: offer.mimeType, fromStore: false })
   }
@@ -137,7 +170,7 @@ export function createAccountBlobs(options: CreateAccountBlobsOptions): AccountB
   }
 
   return {
-    async get(did, id, { maxBytes, signal }) {
+    async get(did, id, { maxBytes, onProgress, signal }) {
       const start = (stop: AbortSignal): Promise<Got> => {
         const limits = { maxBytes, signal: stop }
         return unlessOwn(
@@ -150,7 +183,8 @@ export function createAccountBlobs(options: CreateAccountBlobsOptions): AccountB
           },
         )
       }
-      return await getting(`${keyOf(did, id)} ${maxBytes}`, start, { signal })
+      const key = keyOf(did, id)
+      return await listening(key, onProgress, () => getting(`${key} ${maxBytes}`, start, { signal }))
     },
     head: (did, id, { signal }) =>
       unlessOwn(

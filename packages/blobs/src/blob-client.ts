@@ -1,4 +1,4 @@
-import { type AccountBlob, createAccountBlobs } from './account-blobs.ts'
+import { type AccountBlob, createAccountBlobs, type OnProgress } from './account-blobs.ts'
 import { BlobId, parseBlobId } from './blob-id.ts'
 import { createReport, type OnBlobDiagnostic } from './diagnostics.ts'
 import { parseDid } from './did.ts'
@@ -47,6 +47,7 @@ export interface CreateBlobClientOptions {
 export interface GetOptions extends AbortOptions {
   /** Bytes that it may have, within the limit of the client. A larger one is a `BlobError` of kind `too-large`. */
   readonly maxBytes?: number | undefined
+  readonly onProgress?: OnProgress | undefined
 }
 
 /** Reads and writes blobs of accounts. Nothing that it gives was not verified first. */
@@ -89,8 +90,12 @@ export function createBlobClient(options: CreateBlobClientOptions = {}): BlobCli
   const upload = createUploader({ session, pds, store, maxBytes, onUploaded: (did, id) => ownUploads.add(did, id) })
 
   return {
-    async get(did, cid, { maxBytes: limit = maxBytes, signal } = {}) {
-      return await blobs.get(parseDid(did).text, idOf(cid), { maxBytes: Math.min(limit, maxBytes), signal })
+    async get(did, cid, { maxBytes: limit = maxBytes, onProgress, signal } = {}) {
+      return await blobs.get(parseDid(did).text, idOf(cid), {
+        maxBytes: Math.min(limit, maxBytes),
+        onProgress,
+        signal,
+      })
     },
     async head(did, cid, { signal } = {}) {
       return await blobs.head(parseDid(did).text, idOf(cid), { signal })

@@ -39,24 +39,24 @@ export async function readVerified(
 
 async function verify(file: FileHandle, id: BlobId, signal: AbortSignal | undefined): Promise<OpenBlob | 'damaged'> {
   const { size: total, mtime } = await file.stat()
-  const small = total <= inMemoryBytes + headerBytes
-  const header = new Uint8Array(headerBytes)
-  const buffer = new Uint8Array(small ? Math.max(0, total - headerBytes) : hashedBytes)
-  await readFully(file, header, 0)
-  const decoded = decodeHeader(id, header)
+  const isSmall = total <= inMemoryBytes + headerBytes
+  // All of a small file, or the header and the first part of a large one.
+  const buffer = Buffer.allocUnsafeSlow(isSmall ? total : headerBytes + hashedBytes)
+  let filled = await readFully(file, buffer, 0)
+  const decoded = decodeHeader(id, buffer.subarray(0, Math.min(filled, headerBytes)))
   if (decoded === 'damaged') return 'damaged'
   const hash = createBlobHash()
-  for (;;) {
+  hash.update(buffer.subarray(headerBytes, filled))
+  for (let isMore = !isSmall && filled === buffer.length; isMore; isMore = filled === buffer.length) {
     signal?.throwIfAborted()
-    const bytes = await readFully(file, buffer, headerBytes + hash.size)
-    hash.update(buffer.subarray(0, bytes))
-    if (small || bytes < buffer.length) break
+    filled = await readFully(file, buffer, headerBytes + hash.size)
+    hash.update(buffer.subarray(0, filled))
   }
   if (!hash.finish().equals(id)) return 'damaged'
   // Used now. Where the system does not let us say so, the blob is only forgotten sooner.
   await file.utimes(new Date(), mtime).catch(() => undefined)
   const info: BlobInfo = { id, size: hash.size, mimeType: decoded.mimeType }
-  return small ? openBytes(info, buffer) : new OpenFile(info, file)
+  return isSmall ? openBytes(info, buffer.subarray(headerBytes)) : new OpenFile(info, file)
 }
 
 /** Opens the file of a blob that was just written, from bytes that were hashed on their way. Takes the file over. */

@@ -81,12 +81,13 @@ export async function* readChunks(source: BlobSource, options: ReadOptions = {})
   signal?.throwIfAborted()
   const chunks = source instanceof Uint8Array ? [source] : source
   const iterator = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]()
+  using aborts = signal && watchAborts(signal)
   let size = 0
   let open = true
   try {
     for (;;) {
       const pending = iterator.next()
-      const next = signal === undefined ? await pending : await unlessAborted(pending, signal)
+      const next = aborts === undefined ? await pending : await aborts.orAbort(pending)
       if (next.done === true) {
         open = false
         return
@@ -114,17 +115,28 @@ export function tooLarge(limit: number, size?: number): BlobError {
 }
 
 /** The value, or the reason of the signal if it aborts first. The promise may then settle unseen. */
-export async function unlessAborted<T>(pending: Promise<T> | T, signal: AbortSignal): Promise<T> {
-  let abort: (reason: unknown) => void = () => undefined
-  const aborted = new Promise<never>((_, reject) => {
-    abort = reject
-  })
-  const stop = (): void => abort(signal.reason)
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await Promise.race([aborted, pending])
-  } finally {
-    signal.removeEventListener('abort', stop)
+export async function unlessAborted<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
+  using aborts = watchAborts(signal)
+  return await aborts.orAbort(pending)
+}
+
+/** Waits for one thing after the other, each until the signal aborts. Dispose it, or it stays attached to the signal. */
+interface AbortWatch extends Disposable {
+  orAbort<T>(pending: Promise<T> | T): Promise<T>
+}
+
+/** One listener for all waits: to add one costs more than to hash a small chunk. */
+function watchAborts(signal: AbortSignal): AbortWatch {
+  let reject: (reason: unknown) => void = () => undefined
+  const abort = (): void => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  return {
+    orAbort: (pending) =>
+      new Promise((resolve, fail) => {
+        reject = fail
+        if (signal.aborted) abort()
+        Promise.resolve(pending).then(resolve, fail)
+      }),
+    [Symbol.dispose]: () => signal.removeEventListener('abort', abort),
   }
 }

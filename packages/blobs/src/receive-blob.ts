@@ -10,6 +10,8 @@ export interface ReceiveBlobOptions extends AbortOptions {
   readonly store: BlobStore
   readonly expect: BlobId
   readonly maxBytes: number
+  /** Hears how many bytes have come. */
+  readonly onProgress: (received: number) => void
 }
 
 /** Bytes of a body that are looked at when it turns out to be something else. */
@@ -20,7 +22,7 @@ const shownBytes = 2048
  * `error-body` when they are a message for people that came with the status of a success; either way nothing is kept.
  */
 export async function receiveBlob(response: HttpResponse, options: ReceiveBlobOptions): Promise<OpenBlob> {
-  const { store, expect, maxBytes, signal } = options
+  const { store, expect, maxBytes, onProgress, signal } = options
   const mimeType = essenceOf(response.header('content-type'))
   const beginning: Uint8Array[] = []
   let held = 0
@@ -30,6 +32,7 @@ export async function receiveBlob(response: HttpResponse, options: ReceiveBlobOp
       if (held < shownBytes) beginning.push(new Uint8Array(chunk.subarray(0, shownBytes - held)))
       held += chunk.length
       yield chunk
+      onProgress(held)
     }
   }
 

@@ -5,12 +5,14 @@ import type { AbortOptions, BlobSize, BlobSource } from './hash-stream.ts'
 import { parseType } from './mime-type.ts'
 import type { PdsClient, UploadRequest } from './pds.ts'
 import type { Authorized, Session } from './session.ts'
-import type { BlobStore } from './store.ts'
+import type { BlobStore, OpenBlob } from './store.ts'
 import { type JsonRecord, stringOf } from './xrpc.ts'
 
 export interface UploadOptions extends AbortOptions {
   /** What the bytes are. It is sent as it is; the PDS may know better, and then `storedType` differs. */
   readonly mimeType: string
+  /** Hears how many of the bytes were sent, of how many. Counts again when a session had to be renewed. */
+  readonly onProgress?: ((sent: number, size: number) => void) | undefined
 }
 
 /** What became of an upload. */
@@ -77,7 +79,7 @@ export function createUploader({ session, pds, store, maxBytes, onUploaded }: Cr
     }
   }
 
-  return async (source, { mimeType, signal }) => {
+  return async (source, { mimeType, onProgress, signal }) => {
     const sentType = parseType(mimeType)
     if (session === undefined) {
       throw new BlobError(
@@ -89,12 +91,30 @@ export function createUploader({ session, pds, store, maxBytes, onUploaded }: Cr
     const limit = Math.min(maxBytes, await limitOf(leave.pds, { signal }))
     const opened = await store.receive(source, { maxBytes: limit, mimeType: sentType, signal })
     try {
-      const blob = await send(leave, session, { blob: opened, mimeType: sentType, signal })
+      const sent = onProgress === undefined ? opened : withProgress(opened, onProgress)
+      const blob = await send(leave, session, { blob: sent, mimeType: sentType, signal })
       const { id, size } = opened.info
       onUploaded(leave.did, id)
       return { did: leave.did, id, size, blob, sentType, storedType: stringOf(blob, 'mimeType') }
     } finally {
       await opened[Symbol.asyncDispose]()
     }
+  }
+}
+
+/** The blob, which tells how much of it was read. */
+function withProgress(blob: OpenBlob, onProgress: (sent: number, size: number) => void): OpenBlob {
+  return {
+    info: blob.info,
+    bytes: (options) => blob.bytes(options),
+    async *read(options) {
+      let sent = 0
+      for await (const chunk of blob.read(options)) {
+        yield chunk
+        sent += chunk.length
+        onProgress(sent, blob.info.size)
+      }
+    },
+    [Symbol.asyncDispose]: () => blob[Symbol.asyncDispose](),
   }
 }

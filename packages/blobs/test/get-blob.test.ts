@@ -401,6 +401,32 @@ describe('those who want the same blob at the same time', () => {
     expect(await store.stat(id)).toBeUndefined()
   })
 
+  test('hear of its progress, each by a listener of its own, and one that fails harms nobody', async () => {
+    const { open, server } = await held()
+    const { client } = await clientOf(server)
+    const heard: number[][] = [[], []]
+    const gets = heard.map((list) =>
+      client.get(alice, id, {
+        onProgress: (received, size) => {
+          expect(size).toBe(100_000)
+          list.push(received)
+        },
+      }),
+    )
+    gets.push(
+      client.get(alice, id, {
+        onProgress: () => {
+          throw new Error('listener')
+        },
+      }),
+    )
+    open()
+    for (const blob of await Promise.all(gets)) await blob[Symbol.asyncDispose]()
+    expect(heard.map((list) => list.at(-1))).toEqual([100_000, 100_000])
+    expect(heard[0]).toEqual(heard[1])
+    expect(server.calls).toEqual(['GET getBlob'])
+  })
+
   test('share a failure, and the next one tries again', async () => {
     let count = 0
     const server = await pdsServer({

@@ -258,6 +258,15 @@ describe('an upload', () => {
     expect(other.requests).toEqual([])
   })
 
+  test('tells how much of it was sent', async () => {
+    const { methods, isGood } = sessions()
+    const { client } = await uploading({ ...methods, uploadBlob: taking(isGood) })
+    const heard: [number, number][] = []
+    await client.upload(bytes, { mimeType: 'a/b', onProgress: (sent, size) => void heard.push([sent, size]) })
+    expect(heard.at(-1)).toEqual([100_000, 100_000])
+    expect(heard.map(([sent]) => sent)).toEqual(heard.map(([sent]) => sent).toSorted((a, b) => a - b))
+  })
+
   test('that is aborted stops, and leaves no connection', async () => {
     const { methods } = sessions()
     let arrived: (_: unknown) => void = () => undefined

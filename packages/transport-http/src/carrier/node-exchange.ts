@@ -36,13 +36,20 @@ declare const Buffer: {
 /** How many times the limit is still read and thrown away after a refusal, so that the client gets to see it. */
 const discardedLimits = 8
 
+/** Smaller answers fit into what the system keeps for a socket. */
+const largeBody = 16 * 1024
+/** Turns of the wheel in which nothing of an answer is read before its client counts as gone. */
+const maxStalledTurns = 4
+
+const noFields: HeaderFields = []
+
 /** An exchange of `node:http`, without anything of the web platform in between: that would cost more than all the rest. */
 export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly target: string
   readonly headers: WireHints
   principal: Principal = nobody
-  commonFields: HeaderFields = []
+  commonFields: HeaderFields = noFields
   readonly #req: NodeRequest
   readonly #res: NodeResponse
   readonly #slowBodies: Wheel
@@ -84,8 +91,11 @@ export class NodeExchange implements HttpExchange {
 
   whole(status: number, fields: HeaderFields, body: string): void {
     if (this.gone) return
-    this.#res.writeHead(status, this.#head(fields, 'Content-Length', String(Buffer.byteLength(body))))
+    const head = this.#head(fields)
+    head.push('Content-Length', String(Buffer.byteLength(body)))
+    this.#res.writeHead(status, head)
     this.#res.end(body)
+    if (body.length > largeBody && this.#res.writableLength > 0) this.#awaitReader()
   }
 
   open(fields: HeaderFields, first: string): void {
@@ -108,8 +118,13 @@ export class NodeExchange implements HttpExchange {
     this.#res.destroy()
   }
 
-  #head(fields: HeaderFields, ...more: string[]): string[] {
-    return [...fields, ...this.commonFields, ...more]
+  #head(fields: HeaderFields): string[] {
+    return this.commonFields.length === 0 ? fields.slice() : fields.concat(this.commonFields)
+  }
+
+  #awaitReader(): void {
+    const unread = new UnreadAnswer(this.#res)
+    unread.seat = this.#slowBodies.add(unread)
   }
 
   #relieved(): Promise<void> {
@@ -124,6 +139,30 @@ export class NodeExchange implements HttpExchange {
       res.once('drain', done)
       res.once('close', done)
     })
+  }
+}
+
+/** An answer that is written, and of which the client reads nothing for long: its memory is better used for others. */
+class UnreadAnswer {
+  seat: Set<unknown> | undefined
+  readonly #res: NodeResponse
+  #unsent: number
+  #stalledTurns = 0
+
+  constructor(res: NodeResponse) {
+    this.#res = res
+    this.#unsent = res.writableLength
+  }
+
+  turn(): void {
+    const res = this.#res
+    if (res.destroyed || res.writableFinished) {
+      this.seat?.delete(this)
+      return
+    }
+    this.#stalledTurns = res.writableLength === this.#unsent ? this.#stalledTurns + 1 : 0
+    this.#unsent = res.writableLength
+    if (this.#stalledTurns >= maxStalledTurns) res.destroy()
   }
 }
 

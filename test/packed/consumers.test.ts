@@ -22,10 +22,16 @@ const compilers: Readonly<Record<string, object>> = {
 }
 
 /** Packages whose use needs the types of Node are not for browsers. */
-const forNode = ['@atenea/transport-stdio']
+const forNode = ['@atenea/blobs', '@atenea/transport-stdio']
 
 function compilersOf(name: string): string[] {
   return Object.keys(compilers).filter((key) => key !== 'bundler for browsers' || !forNode.includes(name))
+}
+
+/** Entries that load another package when they are imported, since all that they do needs it. */
+const loadedWith: Readonly<Record<string, RegExp>> = {
+  '@atenea/blobs': /^(?:@atenea\/blobs|multiformats|node:.*)$/,
+  '@atenea/mcpcompat/schemas': /^(?:@atenea\/|zod$)/,
 }
 
 /** What can be imported: `@atenea/core/sqlite` for the key `./sqlite`. */
@@ -82,12 +88,12 @@ describe.each(libraries.map((tarball) => [tarball.name, tarball] as const))('%s'
     const printed = await consumer.run(process.execPath, ['loaded.mjs', entry])
     const { urls, runtime } = JSON.parse(printed) as { urls: string[]; runtime: string[] }
     const packages = urls.map((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? url)
-    const expected = entry.endsWith('/schemas') ? /^(?:@atenea\/|zod$)/ : /^(?:@atenea\/|node:)/
+    const expected = loadedWith[entry] ?? /^(?:@atenea\/|node:)/
     expect(packages.filter((one) => !expected.test(one))).toEqual([])
     const heavy = /undici|webcrypto|NativeModule (?:http|https|http2|tls|net|child_process|worker_threads|inspector)$/
     expect(runtime.filter((one) => heavy.test(one))).toEqual([])
     const ownModules = runtime.filter((one) => /^NativeModule (?!internal\/)/.test(one))
-    expect(forNode.includes(name) || entry.endsWith('/sqlite') ? [] : ownModules).toEqual([])
+    expect(forNode.includes(name) || /\/(?:sqlite|node)$/.test(entry) ? [] : ownModules).toEqual([])
   })
 
   test('what TypeScript compiled runs on the oldest Node too', async () => {

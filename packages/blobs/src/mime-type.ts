@@ -36,7 +36,7 @@ export function parseType(text: string): string {
 }
 
 /** Whether a type says something about the bytes. */
-export function isSpecific(type: string | undefined): type is string {
+function isSpecific(type: string | undefined): type is string {
   return type !== undefined && type !== unknownType
 }
 

@@ -61,15 +61,12 @@ describe('corners that those vectors leave out', () => {
 })
 
 describe('the runner', () => {
-  const one = (changes: Partial<Vector>): Vector => ({
-    id: 'X-1',
-    kind: 'tool_name',
-    input: { name: 'a b' },
-    expect: { conforming: false },
-    requirements: [],
-    note: '',
-    ...changes,
-  })
+  const one = (changes: Partial<Vector>): Vector => {
+    const vector = { id: 'X-1', kind: 'tool_name', input: { name: 'a b' }, expect: { conforming: false }, ...changes }
+    const [only] = parseVectorFile(JSON.stringify({ format: 1, vectors: [vector] })).vectors
+    if (only === undefined) throw new Error('no vector')
+    return only
+  }
 
   test('a case that expects something else fails, with both sides', () => {
     const vector = one({ expect: { conforming: true } })
@@ -95,6 +92,15 @@ describe('the runner', () => {
     ['http_validate', { ...endOf('gone') }, { outcome: 'legacy' }, false],
   ])('where the format leaves a form open, %s %j may be %j: %s', (kind, input, expected, passed) => {
     expect(runVector(one({ kind, input, expect: expected }), file).passed).toBe(passed)
+  })
+
+  test('keys that look like numbers are read in the order in which they stand', () => {
+    const ask = (key: string): string => `"${key}":{"method":"roots/list"}`
+    const text = `{"format":1,"vectors":[ {"id":"\\"[{,","kind":"a","input":{},"expect":{}} ,
+      {"id":"b","kind":"result_parse","input":{"method":"tools/call","result":{"resultType":"input_required","inputRequests":{${ask('b')},${ask('10')},${ask('9')}}}},
+       "expect":{"kind":"input_required","inputRequestKeys":["b","10","9"],"requestState":null}}]}`
+    const parsed = parseVectorFile(text)
+    expect(parsed.vectors.map((vector) => runVector(vector, parsed).passed)).toEqual([false, true])
   })
 
   test('an unknown kind fails', () => {

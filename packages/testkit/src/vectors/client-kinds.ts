@@ -15,7 +15,7 @@ import {
   type ProbeVerdict,
 } from '@atenea/mcpcompat/transport'
 import { createSseDecoder } from '@atenea/transport-http'
-import { type Accept, given, headersOf, idOf, type Kind, object, present, text } from './kind.ts'
+import { type Accept, given, givenText, headersOf, idOf, type Kind, object, present, text } from './kind.ts'
 import { strings, VectorFileError } from './vector-file.ts'
 
 const discoverResult: Kind = {
@@ -27,9 +27,9 @@ const discoverResult: Kind = {
 }
 
 const resultParse: Kind = {
-  run(input) {
+  run(input, _file, source) {
     const options = { extensionResultTypes: strings(input['extensionResultTypes']) }
-    const parsed = parseResult(text(input, 'method'), given(input, 'result'), options)
+    const parsed = parseResult(text(input, 'method'), givenText(source, 'result'), options)
     switch (parsed.kind) {
       case 'input_required':
         return {
@@ -47,9 +47,9 @@ const resultParse: Kind = {
 }
 
 const mrtrRetry: Kind = {
-  run(input) {
+  run(input, _file, source) {
     const asked = typeof input['method'] === 'string' ? input['method'] : method.callTool
-    const parsed = parseResult(asked, given(input, 'result'))
+    const parsed = parseResult(asked, givenText(source, 'result'))
     if (parsed.kind !== 'input_required') return { error: parsed.kind }
     return {
       ...buildRetry({

@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@atenea/mcpcompat'
+import { isJsonObject, type JsonObject, type JsonText, type JsonValue } from '@atenea/mcpcompat'
 import { type ServerFixture, type VectorFile, VectorFileError } from './vector-file.ts'
 
 /** How the cases of one kind are run: a change of shape around the shipped code, never a rule of the protocol. */
 export interface Kind {
-  /** What the shipped code makes of the input, in the members that `expect` uses. */
-  run(input: JsonObject, file: VectorFile): JsonObject
+  /** What the shipped code makes of the input, in the members that `expect` uses. `source` is the same input as its text. */
+  run(input: JsonObject, file: VectorFile, source: JsonText): JsonObject
   /** Members that are compared only where a case gives them. */
   readonly optional?: readonly string[]
   /** Changes an expectation whose form allows several answers into the one that came, if it is among them. */
@@ -30,6 +30,13 @@ export function object(input: JsonObject, key: string): JsonObject {
 /** A member that is there, null included. */
 export function given(input: JsonObject, key: string): JsonValue {
   const value = input[key]
+  if (value === undefined) throw new VectorFileError(`input.${key} is missing`)
+  return value
+}
+
+/** The text of a member that is there, as it stands in the file. */
+export function givenText(source: JsonText, key: string): JsonText {
+  const value = source.member(key)
   if (value === undefined) throw new VectorFileError(`input.${key} is missing`)
   return value
 }

@@ -27,7 +27,7 @@ import {
   translateError,
 } from '@atenea/mcpcompat/transport'
 import { method } from '@atenea/mcpcompat'
-import { given, idOf, type Kind, object, present, text } from './kind.ts'
+import { given, givenText, idOf, type Kind, object, present, text } from './kind.ts'
 import { strings } from './vector-file.ts'
 
 const metaKey: Kind = {
@@ -53,9 +53,9 @@ function isSuccess(name: JsonValue | undefined): boolean {
 }
 
 const jsonrpcClassify: Kind = {
-  run(input) {
+  run(input, _file, source) {
     const raw = input['raw']
-    const message = parseMessage(typeof raw === 'string' ? raw : JSON.stringify(given(input, 'message')), 'parsed')
+    const message = parseMessage(typeof raw === 'string' ? raw : givenText(source, 'message').text, 'parsed')
     return message.kind === 'reject' ? { kind: 'invalid', code: message.code } : { kind: message.kind }
   },
   // the format does not name the form of a success response

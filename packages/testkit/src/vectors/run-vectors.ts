@@ -21,7 +21,7 @@ export function runVector(vector: Vector, file: VectorFile): VectorOutcome {
   if (kind === undefined) return { passed: false, actual: `unknown kind ${JSON.stringify(vector.kind)}` }
   let actual: JsonObject
   try {
-    actual = kind.run(vector.input, file)
+    actual = kind.run(vector.input, file, vector.source)
   } catch (error) {
     const reason = error instanceof VectorFileError ? error.message : String(error)
     return { passed: false, expected: vector.expect, actual: `threw: ${reason}` }

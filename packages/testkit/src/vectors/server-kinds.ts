@@ -14,7 +14,7 @@ import {
   type SessionLookup,
   type SessionRequest,
 } from '@atenea/mcpcompat/transport'
-import { given, headersOf, type Kind, present, serverOf, text } from './kind.ts'
+import { givenText, headersOf, type Kind, present, serverOf, text } from './kind.ts'
 import type { ServerFixture } from './vector-file.ts'
 
 /** Largest body of the cases, in bytes. */
@@ -51,7 +51,7 @@ function sessionsOf(server: ServerFixture): SessionLookup {
 }
 
 const httpValidate: Kind = {
-  run(input, file) {
+  run(input, file, source) {
     const server = serverOf(input, file)
     const sessions = sessionsOf(server)
     const ladder = createHttpLadder({
@@ -65,7 +65,8 @@ const httpValidate: Kind = {
     const early = ladder.source(head) ?? ladder.head(head, sessions)
     if (early !== undefined) return outcomeOf(early, undefined)
     const body = input['body']
-    const raw = body === null || body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
+    const raw =
+      body === null || body === undefined ? '' : typeof body === 'string' ? body : givenText(source, 'body').text
     if (new TextEncoder().encode(raw).length > bodyLimit) return outcomeOf(ladder.tooLarge(), undefined)
     const message = parseMessage(raw, 'parsed')
     return outcomeOf(ladder.message(head, message, viewOf(server), sessions), message)
@@ -118,10 +119,10 @@ function methodOf(message: RpcMessage | RpcReject | undefined): string | undefin
 }
 
 const eraSelectStdio: Kind = {
-  run(input, file) {
+  run(input, file, source) {
     const server = serverOf(input, file)
     const offer = offerOf(server)
-    const message = parseMessage(JSON.stringify(given(input, 'message')), 'parsed')
+    const message = parseMessage(givenText(source, 'message').text, 'parsed')
     if (message.kind === 'reject') return { reject: message.code }
     if (message.kind !== 'request' && message.kind !== 'notification') return { era: 'legacy' }
     const verdict = classifyDuplex(message, { initialized: input['state'] === 'legacy-initialized' }, offer)

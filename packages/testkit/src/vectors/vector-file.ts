@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@atenea/mcpcompat'
-import { isJsonObject } from '@atenea/mcpcompat'
+import { isJsonObject, JsonText } from '@atenea/mcpcompat'
+import { elementTexts } from './array-elements.ts'
 
 /** One case: an input of some kind and what the protocol code must make of it. */
 export interface Vector {
@@ -7,6 +8,8 @@ export interface Vector {
   readonly kind: string
   readonly input: JsonObject
   readonly expect: JsonObject
+  /** The input as it stands in the file, where the order of keys and the digits of numbers count. */
+  readonly source: JsonText
   /** Requirements that the case shows. */
   readonly requirements: readonly string[]
   readonly note: string
@@ -48,14 +51,15 @@ export function parseVectorFile(text: string): VectorFile {
   if (file['format'] !== 1) throw new VectorFileError(`format is ${JSON.stringify(file['format'])}, not 1`)
   const vectors = file['vectors']
   if (!Array.isArray(vectors)) throw new VectorFileError('vectors is not an array')
+  const sources = elementTexts(new JsonText(text).member('vectors')?.text ?? '[]')
   const fixtures = isJsonObject(file['fixtures']) ? file['fixtures'] : {}
   return {
-    vectors: (vectors as readonly JsonValue[]).map(parseVector),
+    vectors: (vectors as readonly JsonValue[]).map((vector, index) => parseVector(vector, index, sources[index] ?? '')),
     servers: parseServers(isJsonObject(fixtures['servers']) ? fixtures['servers'] : {}),
   }
 }
 
-function parseVector(value: JsonValue, index: number): Vector {
+function parseVector(value: JsonValue, index: number, text: string): Vector {
   const where = `vectors[${index}]`
   if (!isJsonObject(value)) throw new VectorFileError(`${where} is not an object`)
   const { id, kind, input, expect, requirements, note } = value
@@ -63,7 +67,15 @@ function parseVector(value: JsonValue, index: number): Vector {
   if (typeof kind !== 'string') throw new VectorFileError(`${where} (${id}).kind is not a string`)
   if (!isJsonObject(input)) throw new VectorFileError(`${where} (${id}).input is not an object`)
   if (!isJsonObject(expect)) throw new VectorFileError(`${where} (${id}).expect is not an object`)
-  return { id, kind, input, expect, requirements: strings(requirements), note: typeof note === 'string' ? note : '' }
+  return {
+    id,
+    kind,
+    input,
+    expect,
+    source: new JsonText(text).member('input') ?? new JsonText('{}'),
+    requirements: strings(requirements),
+    note: typeof note === 'string' ? note : '',
+  }
 }
 
 function parseServers(servers: JsonObject): ReadonlyMap<string, ServerFixture> {

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { type OnDiagnostic, TransportError } from '@atenea/mcpcompat'
 import { codeOf } from './socket-path.ts'
 
@@ -10,14 +11,7 @@ import { codeOf } from './socket-path.ts'
  */
 export function prepareSocketFolder(folder: string, uid: number, onDiagnostic: OnDiagnostic | undefined): void {
   const fs = process.getBuiltinModule('node:fs')
-  try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    const why =
-      codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOTDIR' ? 'a part of it is no directory' : String(codeOf(error))
-    throw refused(`the socket's directory ${folder} cannot be made: ${why}`, error)
-  }
-  const { mode, uid: owner } = fs.statSync(folder)
+  const { mode, uid: owner } = madeFolder(folder)
   const shown = `0${(mode & 0o7777).toString(8)}`
   if (owner !== uid && owner !== 0) {
     throw refused(
@@ -34,6 +28,28 @@ export function prepareSocketFolder(folder: string, uid: number, onDiagnostic: O
     const message = `the socket's directory ${folder} has mode ${shown}; 0700 would keep others from taking or seeing the name`
     onDiagnostic?.({ level: 'warning', code: 'open-directory', message })
   }
+}
+
+/** The directory as it is, made with its parents where they are missing. */
+function madeFolder(folder: string): Stats {
+  const fs = process.getBuiltinModule('node:fs')
+  try {
+    const found = fs.statSync(folder, { throwIfNoEntry: false })
+    if (found?.isDirectory() === true) return found
+    const parent = process.getBuiltinModule('node:path').dirname(folder)
+    // One by one: Node's recursive way never returns where the system says that the parent of a new directory is missing, as in /proc.
+    if (found === undefined && parent !== folder) madeFolder(parent)
+    fs.mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (TransportError.is(error)) throw error
+    // Somebody else has made it meanwhile.
+    const found = codeOf(error) === 'EEXIST' ? fs.statSync(folder, { throwIfNoEntry: false }) : undefined
+    if (found?.isDirectory() === true) return found
+    const isBlocked = codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOTDIR'
+    const why = isBlocked ? 'a part of it is no directory' : String(codeOf(error))
+    throw refused(`the socket's directory ${folder} cannot be made: ${why}`, error)
+  }
+  return fs.statSync(folder)
 }
 
 function refused(message: string, cause?: unknown): TransportError {

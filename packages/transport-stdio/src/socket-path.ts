@@ -38,6 +38,17 @@ const abandonedMs = 2_000
  * link that is named after it. A live socket and anything that is no socket is never touched.
  */
 export async function bindSocket(server: Server, path: string): Promise<BoundSocket> {
+  try {
+    return await bindNewSocket(server, path)
+  } catch (cause) {
+    // What the system says of a directory that is read-only, full or somebody else's.
+    if (TransportError.is(cause) || codeOf(cause) === undefined) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new TransportError('unreachable', `the socket ${path} cannot be made: ${why}`, { cause })
+  }
+}
+
+async function bindNewSocket(server: Server, path: string): Promise<BoundSocket> {
   const fs = process.getBuiltinModule('node:fs')
   const paths = process.getBuiltinModule('node:path')
   const nursery = fs.mkdtempSync(paths.join(paths.dirname(path), '.s'))

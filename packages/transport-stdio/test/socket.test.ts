@@ -329,6 +329,18 @@ describe('F19: the path', () => {
       message: expect.stringMatching(/no directory/) as string,
     })
   })
+
+  // Nobody can make anything in /proc, not even root.
+  test.runIf(process.platform === 'linux').each(['/proc/x.sock', '/proc/new/folder/x.sock'])(
+    'F19: where nothing can be made is a clear error (%s)',
+    async (path) => {
+      await expect(listenSocket(path, echo)).rejects.toMatchObject({
+        name: 'TransportError',
+        kind: 'unreachable',
+        message: expect.stringMatching(/^the socket.* cannot be made: /) as string,
+      })
+    },
+  )
 })
 
 describe('dialing', () => {

@@ -102,6 +102,20 @@ describe('configuration files', () => {
     ])
   })
 
+  test('a file that is no UTF-8 is not read with other characters in it', async () => {
+    writeFileSync(file, Buffer.from('{"names":{"caf\u00e9":{"title":"x"}}}', 'latin1'))
+    await expect(loadConfig({ file, schema, environment: {} })).rejects.toThrow(/atenea\.json is not UTF-8/)
+  })
+
+  test.each([
+    ['objects', '{"a":'],
+    ['lists', '['],
+  ])('%s as deep as only an attacker nests them are a fault with a place', async (_name, open) => {
+    const text = open.repeat(100_000)
+    expect(await refusal(text)).toBe(`/atenea.json:1:${open.length * 100 + 1}: nested deeper than 100 levels`)
+    expect(await refusal(`{"logLevel":"${'['.repeat(200)}"}`)).toContain('logLevel: Invalid option')
+  })
+
   test('a file that is not there, a folder, a huge file', async () => {
     await expect(loadConfig({ file: join(folder, 'none.json'), schema, environment: {} })).rejects.toThrow(
       /cannot read the configuration .*none\.json: ENOENT/,

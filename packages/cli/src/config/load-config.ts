@@ -1,4 +1,12 @@
-import { getNodePath, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  createScanner,
+  getNodePath,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+  type SyntaxKind,
+} from 'jsonc-parser'
 import { toJSONSchema, type ZodType } from 'zod'
 import { UsageError } from '../exit-error.ts'
 import { suggest } from '../suggest.ts'
@@ -16,6 +24,13 @@ export interface LoadConfigOptions<T> {
 }
 
 const maxBytes = 1024 * 1024
+const maxDepth = 100
+
+/** What the scanner calls its tokens; its own enumeration exists for compilers of TypeScript only. */
+const token = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, end: 17 } as const satisfies Record<
+  string,
+  SyntaxKind
+>
 
 /**
  * Reads a configuration file: JSON with comments and trailing commas, `${NAME}` and `${NAME:-default}` in strings. Throws a
@@ -47,11 +62,14 @@ export async function loadConfig<T>({ file, schema, environment }: LoadConfigOpt
 }
 
 async function readText(file: string): Promise<string> {
+  const { isUtf8 } = process.getBuiltinModule('node:buffer')
   const { readFile, stat } = process.getBuiltinModule('node:fs/promises')
   try {
     const { size } = await stat(file)
     if (size > maxBytes) throw new UsageError(`${file} has ${size} bytes; a configuration has at most ${maxBytes}`)
-    return (await readFile(file, 'utf8')).replace(/^\ufeff/, '')
+    const bytes = await readFile(file)
+    if (!isUtf8(bytes)) throw new UsageError(`${file} is not UTF-8; save it in that encoding`)
+    return bytes.toString('utf8').replace(/^\ufeff/, '')
   } catch (error) {
     if (error instanceof UsageError) throw error
     const reason = error instanceof Error ? error.message : String(error)
@@ -74,6 +92,7 @@ class Source {
     if (this.#text.trim() === '') {
       throw new UsageError(`${this.#file} is empty; write {} for a configuration without settings`)
     }
+    this.#refuseDepth()
     const errors: ParseError[] = []
     const root = parseTree(this.#text, errors, { allowTrailingComma: true })
     for (const { error, offset } of errors.slice(0, 1)) {
@@ -83,6 +102,20 @@ class Source {
     if (root === undefined)
       throw new UsageError(`${this.#file} is empty; write {} for a configuration without settings`)
     return root
+  }
+
+  /** What reads the tree calls itself for each level, and a configuration has a handful of them. */
+  #refuseDepth(): void {
+    const scanner = createScanner(this.#text, true)
+    let depth = 0
+    for (let kind = scanner.scan(); kind !== token.end; kind = scanner.scan()) {
+      if (kind === token.closeBrace || kind === token.closeBracket) depth--
+      if (kind !== token.openBrace && kind !== token.openBracket) continue
+      depth++
+      if (depth <= maxDepth) continue
+      this.fault({ offset: scanner.getTokenOffset() }, `nested deeper than ${maxDepth} levels`)
+      this.throwFaults()
+    }
   }
 
   valueOf(node: Node, environment: Readonly<Record<string, string | undefined>>): unknown {

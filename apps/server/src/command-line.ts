@@ -1,4 +1,5 @@
 import { exitCode, type Flags, flag, type HelpText, logFormats, logLevels, type ParsedFlags } from '@atenea/cli'
+import { accountVariables, atprotoDefaults, maxMessageBlobBytes } from './atproto/atproto-settings.ts'
 import { defaultHttpHost, defaults } from './settings.ts'
 
 const frontFlags = {
@@ -34,6 +35,27 @@ const policyFlags = {
   }),
 } satisfies Flags
 
+const atprotoFlags = {
+  'file-root': flag.texts('DIR', 'let tools read and save files below this folder; without it they use none'),
+  'inline-limit-bytes': flag.integer('N', 'largest blob that the result of a tool holds; a larger one is linked to', {
+    min: 0,
+    max: maxMessageBlobBytes,
+    default: `${atprotoDefaults.inlineLimitBytes}, 1 MiB`,
+  }),
+  'cache-dir': flag.text('DIR', 'folder for blobs that were fetched', { default: 'blobs in the cache directory' }),
+  'cache-max-bytes': flag.integer('N', 'bytes of all blobs in the cache together', {
+    min: 0,
+    max: 999_999_999_999_999,
+    default: `${atprotoDefaults.cacheMaxBytes}, 1 GiB`,
+  }),
+  'plc-directory': flag.text('URL', 'directory of did:plc', { default: 'https://plc.directory' }),
+  'allow-endpoint': flag.texts(
+    'ORIGIN',
+    'an exact origin that may be spoken to whatever it is, such as http://localhost:2583; all others must be public and https',
+  ),
+  nameserver: flag.texts('ADDRESS', 'name server that is asked for handles', { default: 'those of the system' }),
+} satisfies Flags
+
 const commonFlags = {
   'log-level': flag.choice(logLevels, 'what is logged on stderr', { default: defaults.logLevel }),
   'log-format': flag.choice(logFormats, 'how it is logged', { default: defaults.logFormat }),
@@ -41,7 +63,7 @@ const commonFlags = {
   version: flag.switch('show the version'),
 } satisfies Flags
 
-const flags = { ...frontFlags, ...policyFlags, ...commonFlags }
+const flags = { ...frontFlags, ...policyFlags, ...atprotoFlags, ...commonFlags }
 
 export const commandLineFlags: typeof flags = flags
 
@@ -57,10 +79,17 @@ export const helpText: HelpText = {
   sections: [
     { title: 'Fronts', flags: frontFlags },
     { title: 'What is served', flags: policyFlags },
+    { title: 'AT Protocol', flags: atprotoFlags },
     { title: 'Other options', flags: commonFlags },
     {
       title: 'Environment',
       terms: [
+        [accountVariables.identifier, 'handle or DID of the account that blobs are uploaded for'],
+        [
+          accountVariables.password,
+          'an app password of that account; there is no flag for it, since command lines can be seen',
+        ],
+        ['XDG_CACHE_HOME', 'the cache directory is atenea below it (default: ~/.cache/atenea)'],
         ['XDG_STATE_HOME', 'the state directory is atenea below it (default: ~/.local/state/atenea)'],
         ['NO_COLOR', 'when set, nothing is coloured'],
       ],

@@ -1,4 +1,5 @@
 import type { LogFormat, LogThreshold } from '@atenea/cli'
+import type { AtprotoSettings } from './atproto/atproto-settings.ts'
 
 /** A resource that the operator names: its bytes are a text in the configuration, or a file that is read whenever it is asked for. */
 export interface ResourceSetting {
@@ -43,6 +44,7 @@ export interface Settings {
   readonly prompts: NameFilter
   readonly resources: NameFilter
   readonly staticResources: readonly ResourceSetting[]
+  readonly atproto: AtprotoSettings
   readonly maxBodyBytes: number
   /** Calls in flight for one connection. */
   readonly maxInFlight: number

@@ -184,9 +184,16 @@ describe('configuration files', () => {
       "limits": { "maxBodyBytes": 4096 },
       "logLevel": "silent",
     }`)
-    await using server = new ServerProcess(['--config', file, '--deny-tool', 'parse_facets'], { READER: 'you' })
+    await using server = new ServerProcess(['--config', file, '--deny-tool', 'parse_*', '--deny-tool', '*_blob*'], {
+      READER: 'you',
+    })
     const tools = (await server.ask(1, 'tools/list')).result?.['tools'] as { name: string }[]
-    expect(tools.map(({ name }) => name)).toEqual(['create_record_cid'])
+    expect(tools.map(({ name }) => name)).toEqual([
+      'create_record_cid',
+      'resolve_handle_to_did',
+      'resolve_identity',
+      'get_record',
+    ])
     for (const name of ['validate_lexicon_schema', 'parse_facets', 'nope']) {
       const { error } = await server.ask(`call ${name}`, 'tools/call', { name, arguments: {} })
       expect(error?.code, name).toBe(-32_602)
@@ -213,12 +220,10 @@ describe('configuration files', () => {
     expect(server.stderr).toBe('')
   })
 
-  test('MC-DISC-10: resources are advertised only where the configuration names some; lists may be kept for a minute', async () => {
+  test('MC-DISC-10: what is advertised is served, and the list of resources holds what the configuration names; lists may be kept for a minute', async () => {
     const file = configFile('{"resources":[{"uri":"a:b","name":"x","text":""}],"logLevel":"silent"}')
     await using without = new ServerProcess(['--log-level', 'silent'])
-    const bare = (await without.ask(1, 'server/discover')).result
-    expect(Object.keys(bare?.['capabilities'] as object).toSorted()).toEqual(['completions', 'prompts', 'tools'])
-    expect((await without.ask(2, 'resources/list')).error?.code).toBe(-32_601)
+    expect((await without.ask(2, 'resources/list')).result?.['resources']).toEqual([])
     await using server = new ServerProcess(['--config', file])
     const full = (await server.ask(1, 'server/discover')).result
     expect(Object.keys(full?.['capabilities'] as object).toSorted()).toEqual([
@@ -227,7 +232,13 @@ describe('configuration files', () => {
       'resources',
       'tools',
     ])
-    for (const [id, method] of ['server/discover', 'tools/list', 'prompts/list', 'resources/list'].entries()) {
+    for (const [id, method] of [
+      'server/discover',
+      'tools/list',
+      'prompts/list',
+      'resources/list',
+      'resources/templates/list',
+    ].entries()) {
       expect((await server.ask(`m${id}`, method)).result, method).toMatchObject({ ttlMs: 60_000, cacheScope: 'public' })
     }
     expect((await server.ask('read', 'resources/read', { uri: 'a:b' })).result).toMatchObject({ ttlMs: 0 })

@@ -85,11 +85,26 @@ describe.each(fronts)('over %s', (_front, args) => {
 
     test('sees tools that a model can use', async () => {
       const { tools } = await client.listTools()
-      expect(tools.map((tool) => tool.name)).toEqual(['create_record_cid', 'parse_facets', 'validate_lexicon_schema'])
+      expect(tools.map((tool) => tool.name)).toEqual([
+        'create_record_cid',
+        'validate_lexicon_schema',
+        'parse_facets',
+        'resolve_handle_to_did',
+        'resolve_identity',
+        'get_record',
+        'get_blob',
+        'upload_blob',
+        'begin_blob_upload',
+        'append_blob_upload',
+        'finish_blob_upload',
+      ])
+      const uploading = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true).map(({ name }) => name)
+      expect(uploading).toEqual(['upload_blob', 'begin_blob_upload', 'append_blob_upload', 'finish_blob_upload'])
       for (const tool of tools) {
         expect(tool.title, tool.name).toMatch(/\w/)
         expect(tool.description?.length, tool.name).toBeGreaterThan(100)
-        expect(tool.annotations, tool.name).toEqual({ readOnlyHint: true, idempotentHint: true, openWorldHint: false })
+        expect(tool.annotations, tool.name).toHaveProperty('openWorldHint')
+        expect(tool.annotations?.destructiveHint, tool.name).not.toBe(true)
         expect(tool.inputSchema, tool.name).toMatchObject({ type: 'object', additionalProperties: false })
         expect(tool.outputSchema, tool.name).toMatchObject({ type: 'object' })
       }
@@ -124,7 +139,10 @@ describe.each(fronts)('over %s', (_front, args) => {
     })
 
     test('parse_facets', async () => {
-      const result = await client.callTool({ name: 'parse_facets', arguments: { text: 'é #tag @alice.test' } })
+      const result = await client.callTool({
+        name: 'parse_facets',
+        arguments: { text: 'é #tag @alice.test', resolveMentions: false },
+      })
       expect(result.structuredContent).toEqual({
         facets: [
           { index: { byteStart: 3, byteEnd: 7 }, features: [{ $type: 'app.bsky.richtext.facet#tag', tag: 'tag' }] },

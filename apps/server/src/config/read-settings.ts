@@ -2,6 +2,7 @@ import { stateDir, UsageError } from '@atenea/cli'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { CommandLine } from '../command-line.ts'
 import { defaults, type Settings } from '../settings.ts'
+import { readAtprotoSettings } from './atproto-settings.ts'
 import { readHttpSettings } from './http-settings.ts'
 import type { Config } from './schema.ts'
 
@@ -24,7 +25,8 @@ export async function readSettings({ values }: CommandLine, environment: Environ
     ...resource,
     ...(resource.file !== undefined && { file: readableFile(resource.file, folder) }),
   }))
-  const legacyRevisions = values['legacy-revisions']?.split(',') ?? config.legacyRevisions
+  const legacyRevisions =
+    values['legacy-revisions']?.split(',').map((revision) => revision.trim()) ?? config.legacyRevisions
   const limits = config.limits ?? {}
   return {
     stdio,
@@ -39,6 +41,7 @@ export async function readSettings({ values }: CommandLine, environment: Environ
     prompts: { enabled: config.enabledPrompts, disabled: config.disabledPrompts },
     resources: { enabled: config.enabledResources, disabled: config.disabledResources },
     staticResources,
+    atproto: readAtprotoSettings({ values }, config, folder, environment),
     maxBodyBytes: values['max-body-bytes'] ?? limits.maxBodyBytes ?? defaults.maxBodyBytes,
     maxInFlight: limits.maxInFlight ?? defaults.maxInFlight,
     shutdownTimeoutMs: limits.shutdownTimeoutMs ?? defaults.shutdownTimeoutMs,

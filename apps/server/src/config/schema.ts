@@ -1,6 +1,8 @@
 import { logFormats, logLevels } from '@atenea/cli'
 import * as z from 'zod'
 import { defaults } from '../settings.ts'
+import { atprotoDefaults, maxMessageBlobBytes } from '../atproto/atproto-settings.ts'
+import { isDirectoryUrl, isHttpOrigin, isServerAddress } from './atproto-settings.ts'
 import { isOrigin } from './http-settings.ts'
 
 const names = (what: string, verb: 'Serve' | 'Do not serve'): z.ZodOptional<z.ZodArray<z.ZodString>> =>
@@ -67,8 +69,42 @@ export const configSchema = z
       .refine((all) => new Set(all.map(({ uri }) => uri)).size === all.length, 'two resources have the same URI')
       .optional()
       .describe('Resources with fixed content.'),
+    fileRoots: z
+      .array(z.string().min(1))
+      .optional()
+      .describe('Folders that file arguments of tools may point into, as --file-root; relative to this file.'),
+    plcDirectory: z
+      .string()
+      .refine(isDirectoryUrl, 'must be a URL such as https://plc.directory')
+      .optional()
+      .describe('URL of the directory of did:plc, as --plc-directory.'),
+    allowEndpoints: z
+      .array(z.string().refine(isHttpOrigin, 'must be an exact origin, such as http://localhost:2583'))
+      .optional()
+      .describe('Origins that may be spoken to whatever they are, as --allow-endpoint.'),
+    nameservers: z
+      .array(z.string().refine(isServerAddress, 'must be an address, such as 192.0.2.53'))
+      .optional()
+      .describe('Name servers that are asked for handles, as --nameserver.'),
+    dids: z
+      .array(z.string().startsWith('did:'))
+      .optional()
+      .describe('DIDs of accounts that are suggested when a client completes the address of a blob.'),
+    cacheDir: z.string().min(1).optional().describe('Folder for blobs that were fetched, as --cache-dir.'),
     limits: z
       .strictObject({
+        inlineBytes: integer(
+          0,
+          maxMessageBlobBytes,
+          atprotoDefaults.inlineLimitBytes,
+          'Largest blob that the result of a tool holds, in bytes; a larger one is linked to.',
+        ),
+        cacheBytes: integer(
+          0,
+          999_999_999_999_999,
+          atprotoDefaults.cacheMaxBytes,
+          'Bytes of all blobs in the cache together.',
+        ),
         maxBodyBytes: integer(
           1024,
           256 * 1024 * 1024,

@@ -10,15 +10,18 @@ interface ByteSlice {
 interface Facet {
   readonly index: ByteSlice
   readonly features: readonly [
+    | { readonly $type: 'app.bsky.richtext.facet#mention'; readonly did: string }
     | { readonly $type: 'app.bsky.richtext.facet#link'; readonly uri: string }
     | { readonly $type: 'app.bsky.richtext.facet#tag'; readonly tag: string },
   ]
 }
 
-/** A mention whose account is not looked up: a record needs the DID of the handle before it can hold a facet for it. */
+/** A mention whose account is not known: a record needs the DID of the handle before it can hold a facet for it. */
 interface UnresolvedMention {
   readonly handle: string
   readonly index: ByteSlice
+  /** Why its DID is not known, if it was looked up. */
+  readonly problem?: string | undefined
 }
 
 export interface ParsedFacets {

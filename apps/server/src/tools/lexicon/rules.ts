@@ -1,6 +1,7 @@
 import { suggest } from '@atenea/cli'
 import { isObject, type UnknownObject } from '../json.ts'
 import { type JsonPath, quote } from '../json-path.ts'
+import { isNsid } from '../nsid.ts'
 import { type Finding, finding } from './finding.ts'
 import { innerTypes, knownMembers, primaryTypes } from './members.ts'
 
@@ -285,12 +286,4 @@ function list(value: unknown): readonly (readonly [number, unknown])[] {
 function mayPointTo(from: 'a ref' | 'a union', type: string): boolean {
   if (from === 'a union') return type === 'object' || type === 'record'
   return type !== 'token' && (type === 'record' || !primaryTypes.has(type))
-}
-
-const nsidPattern =
-  /^[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+\.[a-zA-Z][a-zA-Z0-9]{0,62}$/
-
-/** @see https://atproto.com/specs/nsid */
-export function isNsid(text: string): boolean {
-  return text.length <= 317 && text.lastIndexOf('.') <= 253 && nsidPattern.test(text)
 }

@@ -1,8 +1,9 @@
 import { isObject, kindOf } from '../json.ts'
 import { quote } from '../json-path.ts'
+import { isNsid } from '../nsid.ts'
 import { type Finding, finding } from './finding.ts'
 import { grammarFindings } from './grammar.ts'
-import { isNsid, ruleFindings } from './rules.ts'
+import { ruleFindings } from './rules.ts'
 
 export interface LexiconReport {
   readonly valid: boolean

@@ -4,7 +4,12 @@ const { listenHttp } = require('@atenea/transport-http/node')
 const dispatcher = {
   call: () => ({ kind: 'result', value: { content: [] } }),
   notify: () => undefined,
-  view: () => ({ info: { name: 'usage', version: '1' }, capabilities: {}, has: () => true, headerPlan: () => undefined }),
+  view: () => ({
+    info: { name: 'usage', version: '1' },
+    capabilities: {},
+    has: () => true,
+    headerPlan: () => undefined,
+  }),
   drain: async () => {},
 }
 

@@ -1,3 +1,4 @@
+import { trimField } from './headers.ts'
 import { remembered } from './remembered.ts'
 
 /** Names under which a loopback listener may be asked for, ports aside. */
@@ -21,7 +22,10 @@ export function createSourceGuard(policy: SourcePolicy): SourceGuard {
   const origins = new Set(policy.allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')))
   const hosts =
     policy.allowedHosts === undefined ? undefined : new Set(policy.allowedHosts.map((host) => host.toLowerCase()))
-  const isAllowedOrigin = remembered((origin) => origin !== 'null' && origins.has(origin.toLowerCase()))
+  const isAllowedOrigin = remembered((field) => {
+    const origin = trimField(field).toLowerCase()
+    return origin !== 'null' && origins.has(origin)
+  })
   const isAllowedHost = remembered((host) => hosts === undefined || hosts.has(hostName(host)))
   return {
     fault(origin, host) {
@@ -36,5 +40,5 @@ export function createSourceGuard(policy: SourcePolicy): SourceGuard {
 
 /** A `Host` field without its port, in lower case. */
 function hostName(host: string): string {
-  return host.trim().toLowerCase().replace(/:\d*$/, '')
+  return trimField(host).toLowerCase().replace(/:\d*$/, '')
 }

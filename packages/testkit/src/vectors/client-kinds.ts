@@ -133,11 +133,16 @@ function probeContext(input: JsonObject): {
   retried: boolean
 } {
   return {
-    modern: strings(input['clientModern']),
-    legacy: strings(input['clientLegacy']),
+    modern: newestFirst(strings(input['clientModern'])),
+    legacy: newestFirst(strings(input['clientLegacy'])),
     requested: text(input, 'requested'),
     retried: input['retried'] === true,
   }
+}
+
+/** Dates, as the code takes them; a file may list them in any order. */
+function newestFirst(revisions: readonly string[]): readonly string[] {
+  return revisions.toSorted().toReversed()
 }
 
 /** MODERN without a version means the requested one. */

@@ -1,4 +1,4 @@
-import { type Call, type Dispatcher, method, type OnDiagnostic, type Outcome } from '@atenea/mcpcompat'
+import type { Call, Dispatcher, OnDiagnostic, Outcome } from '@atenea/mcpcompat'
 import {
   type AnswerForms,
   type CallHost,
@@ -118,9 +118,4 @@ export class ServedExchange implements CallHost {
     this.#stream ??= new EventStream(this.#exchange, this.#options.streams)
     return this.#stream
   }
-}
-
-/** Whether a call is a subscription, which goes on until somebody ends it. */
-export function isListen(context: ServedContext): boolean {
-  return context.call.method === method.listen
 }

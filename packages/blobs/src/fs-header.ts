@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { BlobId } from './blob-id.ts'
+import { sha256 } from './sha256.ts'
 
 /**
  * What a file of the store begins with; the bytes of the blob follow. Its length is fixed, since it is written last, when
@@ -26,5 +26,5 @@ export function decodeHeader(id: BlobId, bytes: Uint8Array): { readonly mimeType
 
 /** The type is not part of what the id names, so it needs a check of its own. */
 function checkOf(id: BlobId, type: string): string {
-  return createHash('sha256').update(`${id.text} ${type}`).digest('hex').slice(0, 16)
+  return sha256().update(`${id.text} ${type}`).digest('hex').slice(0, 16)
 }

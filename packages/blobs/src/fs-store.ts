@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { BlobError } from './blob-error.ts'
 import type { BlobId } from './blob-id.ts'
@@ -94,7 +93,7 @@ export function createFsStore(root: string, options: CreateFsStoreOptions = {}):
 
   /** Writes a source to a temporary file, and gives that its name when its bytes are known. */
   async function take(source: BlobSource, { expect, mimeType, ...reading }: PutOptions = {}): Promise<Taken> {
-    const temporary = join(layout.temporary, randomBytes(16).toString('hex'))
+    const temporary = join(layout.temporary, process.getBuiltinModule('node:crypto').randomBytes(16).toString('hex'))
     reading.signal?.throwIfAborted()
     const file = await onDisk(inFolder(layout.temporary, () => files.open(temporary, 'wx+', 0o600)))
     const hash = createBlobHash()

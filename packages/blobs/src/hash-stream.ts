@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { BlobError } from './blob-error.ts'
 import { BlobId } from './blob-id.ts'
+import { sha256 } from './sha256.ts'
 
 /** Something that can be stopped. Stopping rejects with the reason of the signal, unchanged. */
 export interface AbortOptions {
@@ -32,7 +32,7 @@ export interface BlobHash {
 
 /** A hash that has seen nothing yet. */
 export function createBlobHash(): BlobHash {
-  const hash = createHash('sha256')
+  const hash = sha256()
   let size = 0
   return {
     update(chunk) {

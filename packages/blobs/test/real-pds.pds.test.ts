@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { type BlobClient, createBlobClient, type CreateBlobClientOptions } from '../src/blob-client.ts'
 import { createEndpointGuard } from '../src/endpoint-guard.ts'
@@ -182,16 +185,16 @@ describe('a file that was tampered with on the disk of the PDS, which serves it 
 
 test('the PDS compresses for whoever does not rule it out, which we do', async () => {
   const account = await createAccount()
-  const text = Buffer.from('compress me '.repeat(10_000))
+  const page = Buffer.from('compress me '.repeat(10_000))
   const client = clientFor(account)
-  const uploaded = await client.upload(text, { mimeType: 'text/plain' })
+  const uploaded = await client.upload(page, { mimeType: 'text/plain' })
   await refer(account, uploaded.blob)
   const url = `${inject('pds').pdsUrl}/xrpc/com.atproto.sync.getBlob?did=${account.did}&cid=${uploaded.id.text}`
   const compressed = await fetch(url, { headers: { 'accept-encoding': 'gzip' } })
   await compressed.body?.cancel()
   expect(compressed.headers.get('content-encoding')).toBe('gzip')
-  expect(await bytesOf(clientFor(), account.did, uploaded.id.text)).toEqual(text)
-  expect((await clientFor().head(account.did, uploaded.id)).size).toBe(text.length)
+  expect(await bytesOf(clientFor(), account.did, uploaded.id.text)).toEqual(page)
+  expect((await clientFor().head(account.did, uploaded.id)).size).toBe(page.length)
 })
 
 test('C17: more than the PDS takes is refused before it is sent, and the next upload works', async () => {
@@ -203,6 +206,28 @@ test('C17: more than the PDS takes is refused before it is sent, and the next up
     details: { limit },
   })
   expect((await client.upload(png, { mimeType: 'image/png' })).id).toEqual(idOf(png))
+})
+
+test('the example of the README does what it says', async () => {
+  const account = await createAccount()
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const [, , code = ''] = readme.split(/```ts\n/).map((part) => part.split('```', 1)[0])
+  const folder = testFolder()
+  const entry = new URL('../src/index.ts', import.meta.url).href
+  writeFileSync(join(folder, 'example.ts'), code.replace("'@atenea/blobs'", JSON.stringify(entry)))
+  const { plcUrl, pdsUrl } = inject('pds')
+  const child = spawn(process.execPath, ['--no-warnings', 'example.ts'], {
+    cwd: folder,
+    env: {
+      ATPROTO_IDENTIFIER: account.did,
+      ATPROTO_APP_PASSWORD: account.appPassword,
+      PLC_DIRECTORY: plcUrl,
+      ALLOW_ENDPOINT: pdsUrl,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  expect(printed).toMatch(new RegExp(`^${idOf('hello').text} text/plain\n.*no record refers to it yet.*\n$`))
 })
 
 describe('leave to upload', () => {

@@ -29,8 +29,7 @@ export async function main(words: readonly string[], env: Readonly<Record<string
   const url = words.at(-1)
   if (url === undefined) throw new Error('Usage: conformance-client URL')
   setTimeout(() => {
-    process.stderr.write('the watchdog ended this client\n')
-    process.exit(1)
+    throw new Error('the watchdog ended this client')
   }, watchdogMs).unref()
   using send = createNodeSend()
   await using connection = await connectHttp(url, {
@@ -89,7 +88,7 @@ async function perform(scenario: string, driver: Driver, context: JsonObject): P
     case 'http-custom-headers':
       await driver.listed(method.listTools, 'tools')
       for (const call of objectsIn(context['toolCalls'])) {
-        await driver.tool(String(call['name']), isJsonObject(call['arguments']) ? call['arguments'] : {})
+        await driver.tool(textOf(call['name']), isJsonObject(call['arguments']) ? call['arguments'] : {})
       }
       return
     default:
@@ -100,7 +99,7 @@ async function perform(scenario: string, driver: Driver, context: JsonObject): P
 /** Every tool that is listed, with the arguments that its schema wants. */
 async function everyTool(driver: Driver): Promise<void> {
   for (const tool of await driver.listed(method.listTools, 'tools')) {
-    await driver.tool(String(tool['name']), valuesFor(tool['inputSchema']))
+    await driver.tool(textOf(tool['name']), valuesFor(tool['inputSchema']))
   }
 }
 
@@ -176,19 +175,13 @@ function valueFor(schema: JsonValue | undefined): JsonValue {
   if (schema['default'] !== undefined) return schema['default']
   const choices = schema['enum']
   if (Array.isArray(choices) && choices.length > 0) return choices[0] as JsonValue
-  switch (schema['type']) {
-    case 'boolean':
-      return true
-    case 'integer':
-    case 'number':
-      return 1
-    case 'array':
-      return []
-    case 'object':
-      return {}
-    default:
-      return 'text'
-  }
+  return simplest[textOf(schema['type'])] ?? 'text'
+}
+
+const simplest: Readonly<Record<string, JsonValue>> = { boolean: true, integer: 1, number: 1, array: [], object: {} }
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {

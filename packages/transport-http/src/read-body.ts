@@ -1,5 +1,5 @@
 import { TransportError } from '@atenea/mcpcompat'
-import { type Clock } from '@atenea/mcpcompat/transport'
+import type { Clock } from '@atenea/mcpcompat/transport'
 
 /** The whole body as text. Throws a `TransportError` of kind `too-large` past the limit. */
 export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {

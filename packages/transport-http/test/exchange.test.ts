@@ -18,6 +18,10 @@ import { discovery, modern } from './_util/servers.ts'
 const done = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
 const answersAll: Script = (arrived, response) => json(response, 200, resultOf(arrived, done))
 
+function byText(a: unknown, b: unknown): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
+}
+
 function params({ body }: Arrived): JsonObject {
   return body['params'] as JsonObject
 }
@@ -34,7 +38,9 @@ describe('one POST is one call', () => {
     ])
     const posts = server.arrived.slice(1)
     expect(
-      posts.map(({ headers }) => [headers['mcp-method'], headers['mcp-name'], headers['mcp-protocol-version']]).sort(),
+      posts
+        .map(({ headers }) => [headers['mcp-method'], headers['mcp-name'], headers['mcp-protocol-version']])
+        .sort(byText),
     ).toEqual([
       ['prompts/get', 'p', modernRevision],
       ['resources/read', 'file:///path/to/file%20name.txt', modernRevision],
@@ -88,7 +94,7 @@ describe('one POST is one call', () => {
   test('A-10: an error of the server counts with any status, and data comes with it', async () => {
     await using server = await scriptedServer(
       modern((arrived, response) =>
-        json(response, Number(arrived.body['id']) % 2 ? 404 : 200, errorOf(arrived, -32_601, 'no such', { a: 1 })),
+        json(response, arrived.rpcId % 2 ? 404 : 200, errorOf(arrived, -32_601, 'no such', { a: 1 })),
       ),
     )
     await using client = await connect(server.url)
@@ -140,7 +146,7 @@ describe('one POST is one call', () => {
       modern((arrived, response) => {
         response.writeHead(200, { 'content-type': 'application/json' })
         response.end(
-          `{"jsonrpc":"2.0","id":${String(arrived.body['id'])},"result":{"resultType":"complete","n":9007199254740993,"content":[]}}`,
+          `{"jsonrpc":"2.0","id":${arrived.rpcId},"result":{"resultType":"complete","n":9007199254740993,"content":[]}}`,
         )
       }),
     )
@@ -162,10 +168,10 @@ describe('what comes on a stream', () => {
           event({ jsonrpc: '2.0', method, params: noteParams })
         stream(response)
         response.write(': keep-alive\n\n')
-        response.write(note('notifications/progress', { progressToken: token as number, progress: 1 }))
-        response.write(note('notifications/progress', { progressToken: token as number, progress: 1 }))
+        response.write(note('notifications/progress', { progressToken: token ?? null, progress: 1 }))
+        response.write(note('notifications/progress', { progressToken: token ?? null, progress: 1 }))
         response.write(note('notifications/progress', { progressToken: 'other', progress: 5 }))
-        response.write(note('notifications/progress', { progressToken: token as number, progress: 2 }))
+        response.write(note('notifications/progress', { progressToken: token ?? null, progress: 2 }))
         response.write(note('notifications/message', { level: 'debug', data: 'quiet' }))
         response.write(note('notifications/message', { level: 'error', data: 'loud' }))
         response.write(note('notifications/tools/list_changed', {}))
@@ -588,7 +594,7 @@ describe('answers that are none', () => {
   test('Retry-After: what changes nothing is asked again once, anything else is not', async () => {
     await using server = await scriptedServer(
       modern((arrived, response) => {
-        const count = server.calls(String(arrived.body['method'])).length
+        const count = server.calls(arrived.rpcMethod).length
         if (count === 1) plain(response, 503, '', { 'retry-after': '0' })
         else json(response, 200, resultOf(arrived, { resultType: 'complete', tools: [] }))
       }),

@@ -141,7 +141,9 @@ describe('connections', () => {
   })
 
   test('many at once each get their own', async () => {
-    await using server = await scriptedServer((arrived, response) => plain(response, 200, String(arrived.body['n'])))
+    await using server = await scriptedServer((arrived, response) =>
+      plain(response, 200, JSON.stringify(arrived.body['n'])),
+    )
     const send = nodeSend()
     const numbers = Array.from({ length: 50 }, (_, index) => index)
     const answers = await Promise.all(

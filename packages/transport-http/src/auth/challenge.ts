@@ -7,7 +7,10 @@ export interface AuthChallenge {
 }
 
 const token = String.raw`[!#$%&'*+.^_\x60|~0-9A-Za-z-]+`
-const pairPattern = new RegExp(String.raw`\s*(${token})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=][^\s,"]*))\s*(?:,|$)`, 'y')
+const pairPattern = new RegExp(
+  String.raw`\s*(${token})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=][^\s,"]*))\s*(?:,|$)`,
+  'y',
+)
 const schemePattern = new RegExp(String.raw`[\s,]*(${token})(?:\s+|,|$)`, 'y')
 const token68Pattern = /[A-Za-z0-9._~+/-]+=*\s*(?:,|$)/y
 

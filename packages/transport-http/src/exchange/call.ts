@@ -147,7 +147,7 @@ class Exchanges implements ExchangeClient {
 
   drain(): Promise<void> {
     this.#draining = true
-    for (const link of [...this.#listens]) link.abort(drained)
+    for (const link of this.#listens) link.abort(drained)
     return Promise.resolve()
   }
 
@@ -225,11 +225,12 @@ class Exchanges implements ExchangeClient {
     const messages = stream[Symbol.asyncIterator]()
     let acknowledged = false
     for (;;) {
-      const { value: message, done } = await messages.next()
-      if (done === true) {
+      const next = await messages.next()
+      if (next.done === true) {
         const cause = new TransportError('closed', `${this.#endpoint.name} ended the stream of ${pending.call.method}`)
         throw lostCall(cause)
       }
+      const message = next.value
       switch (message.kind) {
         case 'result':
         case 'error': {

@@ -2,14 +2,12 @@ import {
   type Diagnostic,
   type Implementation,
   type JsonObject,
-  method,
   RpcError,
   type RpcId,
   TransportError,
 } from '@atenea/mcpcompat'
 import type { AbortOptions, RevisionPolicy } from '@atenea/mcpcompat'
 import {
-  closedConnection,
   createClientSession,
   encodeMessage,
   headerName,

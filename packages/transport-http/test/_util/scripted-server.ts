@@ -9,6 +9,9 @@ export interface Arrived {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The body as JSON, or `{}` where there is none. */
   readonly body: JsonObject
+  /** Its JSON-RPC method and id, where it has them. */
+  readonly rpcMethod: string
+  readonly rpcId: number
   /** Resolves when the client has closed the exchange, or it has ended. */
   readonly closed: Promise<void>
   /** The socket that it came on, by number. */
@@ -41,11 +44,14 @@ export async function scriptedServer(
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString()
       if (!sockets.has(request.socket)) sockets.set(request.socket, sockets.size)
+      const body = text === '' ? {} : (JSON.parse(text) as JsonObject)
       const one: Arrived = {
         method: request.method ?? '',
         path: request.url ?? '',
         headers: request.headers as Record<string, string>,
-        body: text === '' ? {} : (JSON.parse(text) as JsonObject),
+        body,
+        rpcMethod: typeof body['method'] === 'string' ? body['method'] : '',
+        rpcId: typeof body['id'] === 'number' ? body['id'] : Number.NaN,
         closed: new Promise((resolve) => response.once('close', () => resolve())),
         socket: sockets.get(request.socket) ?? -1,
       }
@@ -95,9 +101,9 @@ export function event(message: unknown, id?: string): string {
 }
 
 export function resultOf({ body }: Arrived, result: JsonObject): JsonObject {
-  return { jsonrpc: '2.0', id: body['id'] as number, result }
+  return { jsonrpc: '2.0', id: body['id'] ?? null, result }
 }
 
 export function errorOf({ body }: Arrived, code: number, message: string, data?: JsonObject): JsonObject {
-  return { jsonrpc: '2.0', id: body['id'] as number, error: { code, message, ...(data !== undefined && { data }) } }
+  return { jsonrpc: '2.0', id: body['id'] ?? null, error: { code, message, ...(data !== undefined && { data }) } }
 }

@@ -40,16 +40,19 @@ function call(id: number, name: string, args: object, modern = false): string {
 
 const children: ChildProcessWithoutNullStreams[] = []
 
-function start(): ChildProcessWithoutNullStreams {
-  const { command, args = [] } = fixture('served', String(1024 * 1024))
+function start(server = fixture('served', String(1024 * 1024))): ChildProcessWithoutNullStreams {
+  const { command, args = [] } = server
   const child = spawn(command, args)
   children.push(child)
   return child
 }
 
 /** Writes this to a fresh server, closes its stdin, and gives what it answered until it has left. */
-async function run(input: string | Buffer): Promise<{ answers: Answer[]; raw: string; code: number }> {
-  const child = start()
+async function run(
+  input: string | Buffer,
+  server?: ReturnType<typeof fixture>,
+): Promise<{ answers: Answer[]; raw: string; code: number }> {
+  const child = start(server)
   child.stdin.end(input)
   const [raw, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number]>])
   return {
@@ -115,6 +118,12 @@ describe('our server on a real pipe', () => {
     )
     expect(answers.map(({ id }) => id)).toEqual([0, 1, 2])
     expect(answers[1]?.result).toMatchObject({ content: [{ type: 'text', text: 'slept' }] })
+    expect(code).toBe(0)
+  })
+
+  test('D11: a call that never ends is refused before the process leaves, also when nothing else holds it', async () => {
+    const { answers, code } = await run(call(1, 'stuck', {}, true), fixture('stuck'))
+    expect(answers).toMatchObject([{ id: 1, error: { code: -32_603 } }])
     expect(code).toBe(0)
   })
 

@@ -151,6 +151,31 @@ describe.each([
       })
     })
 
+    test('MC-REQ-09, MC-MRTR-06: a call that needs what the client did not declare is 400, with what is missing', async () => {
+      await served(async (carrier) => {
+        const params = { name: 'asks', arguments: { greeting: 'Hi' } }
+        const answer = await askModern(carrier, 'tools/call', params, { id: 'q' })
+        expect(answer.status).toBe(400)
+        expect(await messageOf(answer)).toMatchObject({
+          id: 'q',
+          error: { code: -32_021, data: { requiredCapabilities: { elicitation: {} } } },
+        })
+      })
+    })
+
+    test('MH-SSE-02, MC-MSG-10: what a tool asks is part of its result; no request is ever put on a stream', async () => {
+      await served(async (carrier) => {
+        const params = { name: 'asks', arguments: { greeting: 'Hi' } }
+        const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {}, sampling: {}, roots: {} } }
+        const headers = { accept: 'text/event-stream' }
+        const events = await new Events(await askModern(carrier, 'tools/call', params, { meta, headers })).rest()
+        expect(events.map(({ message }) => message)).toMatchObject([
+          { id: 1, result: { resultType: 'input_required' } },
+        ])
+        expect(events.filter(({ message }) => 'method' in message)).toEqual([])
+      })
+    })
+
     test('A-10: what a handler refuses is 200, and so is an unknown tool', async () => {
       await served(async (carrier) => {
         const answer = await askModern(carrier, 'tools/call', { name: 'nothing' })
@@ -371,7 +396,7 @@ describe.each([
           expect(await stream.next()).toBe(':\n\n')
           stream.leave()
           // a call that says nothing for long becomes a stream as well
-          const slow = await session.ask('tools/call', { name: 'sleep', arguments: { ms: 400 } })
+          const slow = await session.ask('tools/call', { name: 'sleep', arguments: { ms: 1_500 } })
           expect(await slow.next()).toBe(':\n\n')
           const events = await new Events(slow).rest()
           expect(events.map(({ message }) => textOf(message))).toEqual(['slept'])

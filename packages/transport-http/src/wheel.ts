@@ -18,6 +18,8 @@ export class Wheel {
   readonly #tickMs: number
   readonly #seats: readonly Seat[]
   #position = 0
+  /** When the next seat comes to the top. */
+  #due = 0
   #timer: Disposable | undefined
 
   constructor(clock: Clock, turnMs: number, seats = 16) {
@@ -30,7 +32,10 @@ export class Wheel {
   add(entry: Turning): Seat {
     const seat = this.#seats[this.#position] as Seat
     seat.add(entry)
-    this.#timer ??= this.#next()
+    if (this.#timer === undefined) {
+      this.#due = this.#clock.now() + this.#tickMs
+      this.#timer = this.#next()
+    }
     return seat
   }
 
@@ -41,13 +46,25 @@ export class Wheel {
     this.#timer = undefined
   }
 
+  /** Whoever comes meanwhile waits a whole turn, and whoever leaves is not called. */
+  #turn(seat: Seat): void {
+    for (const entry of [...seat]) if (seat.has(entry)) entry.turn()
+  }
+
   #next(): Disposable {
-    return this.#clock.after(this.#tickMs, () => this.#tick())
+    return this.#clock.after(Math.max(0, this.#due - this.#clock.now()), () => this.#tick())
   }
 
   #tick(): void {
-    this.#position = (this.#position + 1) % this.#seats.length
-    for (const entry of this.#seats[this.#position] as Seat) entry.turn()
+    const now = this.#clock.now()
+    // after a busy while several seats are due; after a long sleep of the machine none is called more than once
+    for (let count = 0; count < this.#seats.length; count++) {
+      this.#position = (this.#position + 1) % this.#seats.length
+      this.#due += this.#tickMs
+      this.#turn(this.#seats[this.#position] as Seat)
+      if (this.#due > now) break
+    }
+    this.#due = Math.max(this.#due, now)
     this.#timer = this.#seats.some((seat) => seat.size > 0) ? this.#next() : undefined
   }
 }

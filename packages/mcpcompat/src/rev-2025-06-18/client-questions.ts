@@ -5,6 +5,8 @@ import type { Clock } from '../contract/clock.ts'
 import { toRpcError } from '../contract/failure.ts'
 import { method, notice } from '../contract/methods.ts'
 import type { PeerPort } from '../contract/peer-port.ts'
+import { within } from '../contract/within.ts'
+import { withResolvers } from '../contract/with-resolvers.ts'
 import { missingCapability, missingForInput } from '../input-requests.ts'
 import { AteneaError, RpcError, rpcCode } from '../jsonrpc/errors.ts'
 import { type JsonObject, toObject } from '../jsonrpc/json.ts'
@@ -44,6 +46,8 @@ export class ClientQuestions {
   readonly #open = new Map<RpcId, OpenQuestion>()
   #lastId = 0
   #unheard: string | undefined
+  /** Rounds that wait until the client may be asked. */
+  readonly #waiting = new Set<() => void>()
 
   constructor(options: ClientQuestionsOptions) {
     this.#options = options
@@ -60,13 +64,13 @@ export class ClientQuestions {
     features: LegacyFeatures,
   ): Promise<JsonObject> {
     const { signal } = context
-    await abortable(this.#options.ready(), signal)
     const round = [...questions].map(([key, question]) => {
       const missing = missingForInput(context.peer.capabilities, question)
       if (missing !== undefined) throw toRpcError(missingCapability(missing))
       const id = ++this.#lastId
       return { key, id, method: question.method, params: questionForLegacy(question, features, id) }
     })
+    await this.#mayAsk(signal)
     if (this.#open.size + round.length > this.#options.maxOpen) {
       throw new RpcError(rpcCode.internalError, 'Too many questions to the client are open')
     }
@@ -90,6 +94,20 @@ export class ClientQuestions {
     }
   }
 
+  /** Waits until the client may be asked. One that never says so counts as one that does not answer. */
+  async #mayAsk(signal: AbortSignal): Promise<void> {
+    const { ready, answerTimeoutMs, clock } = this.#options
+    const over = withResolvers<void>()
+    this.#waiting.add(over.resolve)
+    try {
+      const settled = Promise.race([ready(), over.promise])
+      if (await within(abortable(settled, signal), answerTimeoutMs, clock)) return
+    } finally {
+      this.#waiting.delete(over.resolve)
+    }
+    throw new UnansweredError('The client did not say in time that it is initialized')
+  }
+
   /** Takes the client's answer. False when no question waits for it, such as one that came too late. */
   answered(message: RpcResponse): boolean {
     const { id } = message
@@ -104,6 +122,7 @@ export class ClientQuestions {
   /** No answer can come any more: what is open, and what is asked later, counts as unanswered. */
   end(reason: string): void {
     this.#unheard = reason
+    for (const resolve of this.#waiting) resolve()
     for (const [id, question] of this.#open) {
       this.#close(id, question)
       this.#leaveUnanswered(question, reason)

@@ -556,6 +556,30 @@ describe('questions to the client', () => {
     expect(await peer.read()).toMatchObject({ method: 'roots/list' })
   })
 
+  test('LG-LIFE-05: a client that never says so is waited for as long as for an answer, and no longer than it is there', async () => {
+    const clock = createManualClock()
+    const peer = serve(asking({ where: roots }), { clock, answerTimeoutMs: 1_000 })
+    peer.write(initialize('i', all), legacy(1, 'tools/call', callTool('ask')), legacy(2, 'tools/call', callTool('ask')))
+    await peer.read()
+    peer.write(notification('notifications/cancelled', { requestId: 2 }))
+    expect(await peer.rest()).toEqual([])
+    clock.advance(1_000)
+    expect(await peer.read()).toMatchObject({ id: 1, result: { isError: true } })
+    peer.write(legacy(3, 'tools/call', callTool('ask')))
+    expect(await peer.rest()).toEqual([])
+    peer.end()
+    await peer.done
+    expect(await peer.read()).toMatchObject({ id: 3, result: { isError: true } })
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('MC-MRTR-06: a client that cannot be asked is told so at once', async () => {
+    const peer = serve(asking({ where: roots }))
+    peer.write(initialize('i', {}), legacy(1, 'tools/call', callTool('ask')))
+    await peer.read()
+    expect(await peer.read()).toMatchObject({ id: 1, error: { code: -32_603 } })
+  })
+
   test('a client that has closed its side is not waited for', async () => {
     const peer = await serveLegacy(asking({ where: roots }), all)
     peer.write(legacy(1, 'tools/call', callTool('ask')))

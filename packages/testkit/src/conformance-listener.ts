@@ -33,7 +33,7 @@ export async function listenForConformance(options: Omit<ListenHttpOptions, 'pat
 async function withReconnection(listed: Outcome | Promise<Outcome>): Promise<Outcome> {
   const outcome = await listed
   if (outcome.kind !== 'result') return outcome
-  const value = toObject(outcome.value as JsonRecord)
+  const value = toObject(outcome.value)
   return { ...outcome, value: { ...value, tools: [...(value['tools'] as JsonObject[]), reconnection] } }
 }
 

@@ -101,9 +101,9 @@ describe('faults of clients', () => {
     await using listener = await listening()
     const client = new RawClient(listener)
     client.socket.write(rawPost('tools/call', { name: 'sleep', arguments: { ms: 50 } }, 'a') + echo + echo)
-    await client.until(/slept[^]*"hi"[^]*"hi"/)
+    expect(await client.until(/"hi"[^]*"hi"/)).toMatch(/slept[^]*"hi"[^]*"hi"/)
     client.socket.write(echo)
-    await client.until(/(?:"hi"[^]*){3}/)
+    expect(await client.until(/(?:"hi"[^]*){3}/)).not.toMatch(/(?:"hi"[^]*){4}/)
     client.socket.destroy()
   })
 
@@ -193,6 +193,7 @@ describe('faults of clients', () => {
     clearInterval(feed)
     client.socket.destroy()
     other.socket.destroy()
+    expect(await answers(listener)).toBe(true)
   })
 
   test('a large answer that nobody reads is given up', async () => {

@@ -304,7 +304,7 @@ async function answerAll(session: LegacySession, questions: readonly SseEvent[])
     'roots/list': { roots: [{ uri: 'file:///home' }] },
   }
   for (const { message } of questions) {
-    const result = answers[String(message['method'])]
+    const result = answers[message['method'] as string]
     expect((await session.tell({ id: message['id'], result })).status).toBe(202)
   }
 }

@@ -48,7 +48,7 @@ async function opened(open: OpenCarrier, server: ServerFixture, seen: Seen[]): P
     maxBodyBytes: bodyLimit,
     createSessionId: () => session?.[0] ?? 'none',
   })
-  if (session !== undefined) await openSession(carrier, { revision: String(session[1]) })
+  if (session !== undefined) await openSession(carrier, { revision: session[1] as string })
   return carrier
 }
 

@@ -48,7 +48,8 @@ export class Wheel {
 
   /** Whoever comes meanwhile waits a whole turn, and whoever leaves is not called. */
   #turn(seat: Seat): void {
-    for (const entry of [...seat]) if (seat.has(entry)) entry.turn()
+    const seated = [...seat]
+    for (const entry of seated) if (seat.has(entry)) entry.turn()
   }
 
   #next(): Disposable {

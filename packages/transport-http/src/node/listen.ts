@@ -55,6 +55,8 @@ export async function listenHttp(dispatcher: Dispatcher, options: ListenHttpOpti
   })
   // sockets that keep a stream have no time limit
   server.timeout = 0
+  // longer than the proxies in front of a server keep theirs, or they would send a request into a connection that ends
+  server.keepAliveTimeout = 65_000
   await listening(server, host, port)
   const bound = server.address() as AddressInfo
   const handler = createHttpHandler(dispatcher, {
@@ -78,9 +80,12 @@ export async function listenHttp(dispatcher: Dispatcher, options: ListenHttpOpti
       await handler.drain(drain)
       await handler[Symbol.asyncDispose]()
       // answers that were written last are on their way; what then still holds a connection is cut off
-      setTimeout(() => server.closeAllConnections(), lastWordsMs).unref()
+      const idle = setInterval(() => server.closeIdleConnections(), 10)
+      const held = setTimeout(() => server.closeAllConnections(), lastWordsMs)
       server.closeIdleConnections()
       await closed
+      clearInterval(idle)
+      clearTimeout(held)
     })()
     await closing
   }

@@ -45,6 +45,8 @@ export interface CreateSessionClientOptions {
   readonly handshakeTimeoutMs: number
   /** Whether to keep a stream open for what the server sends by itself. Without it there are no list changes. */
   readonly openStream: boolean
+  /** The server refused a handshake with this error, which can show that it is not legacy any more. */
+  readonly onRefused?: (error: RpcError) => void
   readonly onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined
 }
 
@@ -194,6 +196,11 @@ class Sessions implements SessionClient {
     } catch (error) {
       this.#sessions.delete(session)
       void session.close(error)
+      if (RpcError.is(error)) {
+        this.#options.onRefused?.(error)
+        const text = `${endpoint.name} refused initialize: ${error.message} (${error.code}).`
+        throw new TransportError('protocol', text, { cause: error })
+      }
       if (signal?.aborted === true || this.#life.signal.aborted || !limit.signal.aborted) throw error
       const text = `${endpoint.name} did not answer initialize within ${handshakeTimeoutMs} ms.`
       throw new TransportError('timeout', text, { retryable: true, cause: error })

@@ -1,4 +1,4 @@
-import { type JsonObject, toText } from '@atenea/mcpcompat'
+import { isJsonObject, type JsonObject, type JsonValue, toText } from '@atenea/mcpcompat'
 import { annotationsFault } from '@atenea/mcpcompat/transport'
 import { encodeBase64, isBase64 } from './base64.ts'
 
@@ -88,8 +88,9 @@ export function encodeContent(blocks: readonly ContentBlock[]): string {
 /** The JSON text of one content block. A `TypeError` when it is none. */
 export function encodeBlock(block: ContentBlock): string {
   if (typeof block !== 'object' || block === null) throw new TypeError('a content block is not an object')
+  checkMeta(block._meta)
   if (block.annotations !== undefined) {
-    const fault = annotationsFault({ ...block.annotations })
+    const fault = annotationsFault(block.annotations as JsonObject)
     if (fault !== undefined) throw new TypeError(`the annotations of a content block ${fault}`)
   }
   switch (block.type) {
@@ -112,6 +113,11 @@ export function encodeBlock(block: ContentBlock): string {
   }
 }
 
+/** A `TypeError` for metadata that is no object. */
+export function checkMeta(meta: unknown): void {
+  if (meta !== undefined && !isJsonObject(meta as JsonValue)) throw new TypeError('_meta is not an object')
+}
+
 /** The JSON text of one content of a resource. A `TypeError` when it is none. */
 export function encodeResourceContents(contents: ResourceContents): string {
   return encode(wireContents(contents))
@@ -121,6 +127,7 @@ function wireContents(contents: ResourceContents): object {
   if (typeof contents !== 'object' || contents === null || typeof contents.uri !== 'string') {
     throw new TypeError('the contents of a resource have no uri')
   }
+  checkMeta(contents._meta)
   if (typeof contents.text === 'string') return contents
   if (contents.blob === undefined) throw new TypeError('the contents of a resource have neither text nor blob')
   return { ...contents, blob: base64(contents.blob) }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@atenea/mcpcompat'
 import { annotationsFault, iconFault } from '@atenea/mcpcompat/transport'
 import type { ContentAnnotations, Icon } from './content.ts'
 import { DefinitionError } from './definition-error.ts'
@@ -17,7 +18,7 @@ export function checkDefinition({ timeoutMs, icons }: Definition, where: string)
     throw new DefinitionError(`${where}: timeoutMs must be a number above 0, not ${timeoutMs}`)
   }
   for (const icon of icons ?? []) {
-    const fault = iconFault({ ...icon })
+    const fault = iconFault(icon as unknown as JsonObject)
     if (fault !== undefined) throw new DefinitionError(`${where}: an icon ${fault}`)
   }
 }
@@ -25,6 +26,6 @@ export function checkDefinition({ timeoutMs, icons }: Definition, where: string)
 /** Annotations of a resource or template (MC-RES-13). */
 export function checkAnnotations(annotations: ContentAnnotations | undefined, where: string): void {
   if (annotations === undefined) return
-  const fault = annotationsFault({ ...annotations })
+  const fault = annotationsFault(annotations as JsonObject)
   if (fault !== undefined) throw new DefinitionError(`${where}: annotations ${fault}`)
 }

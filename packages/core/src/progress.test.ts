@@ -120,6 +120,13 @@ describe('log messages', () => {
     ])
   })
 
+  test('MC-LOG-03: what has no JSON text is null, since a message without data is none', async () => {
+    const { notices } = await sent(({ log }) => {
+      for (const data of [undefined, () => 1, Symbol('x')]) void log('info', data as never)
+    })
+    expect(notices.map(({ params }) => toObject(params))).toEqual(Array(3).fill({ level: 'info', data: null }))
+  })
+
   test('MC-LOG-02: go to nobody else', async () => {
     expect((await sent(all, {})).notices).toEqual([])
   })

@@ -45,7 +45,7 @@ export class ProgressReporter {
     this.#last = progress
     return this.#context.emit({
       method: notice.progress,
-      params: { progress, ...(hasTotal && { total }), ...(message !== undefined && { message }) },
+      params: { progress, ...(hasTotal && { total }), ...(typeof message === 'string' && { message }) },
     })
   }
 }
@@ -64,7 +64,12 @@ export class LogSender {
     if (!levelAdmits(this.#context.logLevel, level) || !this.#limit.take()) return
     return this.#context.emit({
       method: notice.message,
-      params: { level, data, ...(logger !== undefined && { logger }) },
+      // `data` is required, and what has no JSON text of its own would be left out.
+      params: { level, data: isWritable(data) ? data : null, ...(typeof logger === 'string' && { logger }) },
     })
   }
+}
+
+function isWritable(data: unknown): boolean {
+  return data !== undefined && typeof data !== 'function' && typeof data !== 'symbol'
 }

@@ -14,7 +14,7 @@ import {
 } from '@atenea/mcpcompat'
 import { checkParams } from '@atenea/mcpcompat/transport'
 import type { Completer } from './completion.ts'
-import { encodeBlock, textBlock } from './content.ts'
+import { checkMeta, encodeBlock, textBlock } from './content.ts'
 import { checkDefinition } from './definition-checks.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { Handler, HandlerRunner } from './handler-runner.ts'
@@ -112,6 +112,7 @@ function encodePrompt(returned: unknown): Outcome {
     members += `,"description":${toText(description)}`
   }
   if (_meta !== undefined) {
+    checkMeta(_meta)
     keys.push('_meta')
     members += `,"_meta":${toText(_meta)}`
   }

@@ -13,7 +13,7 @@ import {
 } from '@atenea/mcpcompat'
 import { checkParams } from '@atenea/mcpcompat/transport'
 import type { Completer } from './completion.ts'
-import { type ResourceContents, encodeResourceContents } from './content.ts'
+import { type ResourceContents, checkMeta, encodeResourceContents } from './content.ts'
 import { checkAnnotations, checkDefinition } from './definition-checks.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { Handler, HandlerRunner } from './handler-runner.ts'
@@ -110,6 +110,7 @@ function encodeRead(returned: unknown, { uri, hints }: ReadArguments, resource: 
   if (returned === undefined) throw resourceNotFound(uri)
   const { contents, _meta, hints: own } = asResult(returned)
   checkHints(own, 'hints')
+  checkMeta(_meta)
   const parts = contents.map((entry) => encodeResourceContents(complete(entry, uri, resource.mimeType)))
   const members = `"contents":[${parts.join(',')}]`
   const value =

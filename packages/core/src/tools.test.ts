@@ -136,6 +136,15 @@ describe('what a handler returns', () => {
     const tool = defineTool({ name: 'big', outputSchema: { type: 'object' }, handler: () => ({ n: 1n }) })
     expect(await run(tool)).toMatchObject({ isError: true })
   })
+
+  test.each([
+    ['metadata of a result', { content: [], _meta: 5 }],
+    ['metadata of a block', [{ type: 'text', text: 'x', _meta: 'x' }]],
+    ['metadata of an embedded resource', [{ type: 'resource', resource: { uri: 'a:b', text: 'x', _meta: [] } }]],
+    ['annotations', [{ type: 'text', text: 'x', annotations: 'x' }]],
+  ])('MC-MSG-01: %s that is no object is a failure of the tool and never leaves', async (_name, returned) => {
+    expect(await run(defineTool({ name: 'odd', handler: () => returned as never }))).toMatchObject({ isError: true })
+  })
 })
 
 describe('structured results', () => {

@@ -15,7 +15,7 @@ import {
   toText,
 } from '@atenea/mcpcompat'
 import { planHeaders } from '@atenea/mcpcompat/transport'
-import { type ContentBlock, encodeContent, textContent } from './content.ts'
+import { type ContentBlock, checkMeta, encodeContent, textContent } from './content.ts'
 import { checkDefinition } from './definition-checks.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { Handler, HandlerRunner } from './handler-runner.ts'
@@ -190,6 +190,7 @@ function encodeResult({ content, isError, _meta }: ToolResult, structured: unkno
     members += ',"isError":true'
   }
   if (_meta !== undefined) {
+    checkMeta(_meta)
     keys.push('_meta')
     members += `,"_meta":${toText(_meta)}`
   }

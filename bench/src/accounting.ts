@@ -13,9 +13,12 @@ export function processCpuNs(pid: number): number {
 
 /** The most memory that a process ever held at once, in bytes (VmHWM). */
 export function peakMemoryBytes(pid: number): number {
-  const found = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
-  if (found === null) throw new Error(`no VmHWM of process ${pid}`)
-  return Number(found[1]) * 1024
+  return statusBytes(pid, 'VmHWM')
+}
+
+/** The memory that a process holds now, in bytes (VmRSS). */
+export function residentBytes(pid: number): number {
+  return statusBytes(pid, 'VmRSS')
 }
 
 /** Starts to watch; the returned function tells how many processors other work kept busy since, on average. */
@@ -53,4 +56,10 @@ function fieldsAfter(text: string, mark: string): readonly number[] {
 
 function sum(values: readonly (number | undefined)[]): number {
   return values.reduce<number>((total, value) => total + (value ?? 0), 0)
+}
+
+function statusBytes(pid: number, name: string): number {
+  const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+  if (found === null) throw new Error(`no ${name} of process ${pid}`)
+  return Number(found[1]) * 1024
 }

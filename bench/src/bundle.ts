@@ -10,7 +10,9 @@ const out = fileURLToPath(new URL('./bundled', import.meta.url))
  */
 rmSync(out, { recursive: true, force: true })
 await build({
-  entryPoints: ['ours.js', 'bin.js'].map((name) => fileURLToPath(new URL(`./servers/${name}`, import.meta.url))),
+  entryPoints: ['ours.js', 'bin.js', 'http/ours.js'].map((name) =>
+    fileURLToPath(new URL(`./servers/${name}`, import.meta.url)),
+  ),
   outdir: out,
   bundle: true,
   splitting: true,

@@ -16,8 +16,11 @@ export interface Machine {
 const peers = [
   '@modelcontextprotocol/sdk/package.json',
   '@modelcontextprotocol/server/package.json',
+  '@modelcontextprotocol/node/package.json',
   'tmcp/package.json',
   '@tmcp/transport-stdio/package.json',
+  '@tmcp/transport-http/package.json',
+  '@remix-run/node-fetch-server/package.json',
   '@tmcp/adapter-zod/package.json',
   'zod/package.json',
 ]

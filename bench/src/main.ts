@@ -4,8 +4,9 @@ import { describeMachine } from './machine.ts'
 import { toMarkdown } from './markdown.ts'
 import { type Options, parseOptions, usage } from './options.ts'
 import { revisionOf } from './revision-of.ts'
-import { runPlan } from './run.ts'
+import { type Measurement, runPlan } from './run.ts'
 import { summarise } from './summary.ts'
+import { type Carrier, carriers } from './targets.ts'
 import { createWire } from './wire.ts'
 
 const options = parseOptions(process.argv.slice(2))
@@ -21,10 +22,25 @@ async function bench({ suites, targets, eras, rounds, scale, repeats, out }: Opt
     const others = otherWork.toFixed(2)
     process.stderr.write(`${suite} ${round}/${rounds} ${target} ${era}: ${texts.join(', ')} (other work ${others})\n`)
   })
-  const machine = describeMachine()
   const seconds = Math.round((Date.now() - started.getTime()) / 1_000)
+  for (const carrier of carriers) {
+    const own = suites.filter((suite) => (suite.carrier ?? 'stdio') === carrier)
+    if (own.length > 0) report({ carrier, suites: own, measurements, started, seconds, rounds, scale, out })
+  }
+}
+
+interface Report extends Pick<Options, 'suites' | 'rounds' | 'scale' | 'out'> {
+  readonly carrier: Carrier
+  readonly measurements: readonly Measurement[]
+  readonly started: Date
+  readonly seconds: number
+}
+
+/** Prints the tables of one carrier, and writes them and all figures into the folder that was asked for. */
+function report({ carrier, suites, measurements, started, seconds, rounds, scale, out }: Report): void {
+  const machine = describeMachine()
   const head = [
-    '# stdio',
+    `# ${carrier === 'http' ? 'Streamable HTTP' : carrier}`,
     '',
     `Measured on ${started.toISOString().slice(0, 10)} in ${seconds} s: Node ${machine.node}, Linux ${machine.kernel}, ` +
       `${machine.processors} × ${machine.processor}, ${rounds} rounds, scale ${scale}.`,
@@ -41,8 +57,10 @@ async function bench({ suites, targets, eras, rounds, scale, repeats, out }: Opt
   process.stdout.write(markdown)
   if (out === undefined) return
   mkdirSync(out, { recursive: true })
-  writeFileSync(join(out, 'stdio.md'), markdown)
+  writeFileSync(join(out, `${carrier}.md`), markdown)
   const summary = suites.flatMap((suite) => summarise(suite, measurements))
-  const json = { started: started.toISOString(), seconds, rounds, scale, machine, summary, measurements }
-  writeFileSync(join(out, 'stdio.json'), `${JSON.stringify(json, undefined, 1)}\n`)
+  const names = suites.map(({ name }) => name)
+  const own = measurements.filter(({ suite }) => names.includes(suite))
+  const json = { started: started.toISOString(), seconds, rounds, scale, machine, summary, measurements: own }
+  writeFileSync(join(out, `${carrier}.json`), `${JSON.stringify(json, undefined, 1)}\n`)
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { suites } from './suites/index.ts'
 import type { Suite } from './suites/suite.ts'
-import { type Era, eras, type Target, targets } from './targets.ts'
+import { type Carrier, carriers, type Era, eras, type Target, targets } from './targets.ts'
 
 /** What the command line asked for. */
 export interface Options {
@@ -11,7 +11,7 @@ export interface Options {
   readonly rounds: number
   readonly scale: number
   readonly repeats: number
-  /** Folder into which `stdio.md` and `stdio.json` are written; they are only printed when undefined. */
+  /** Folder into which `stdio.md`, `stdio.json` and the like are written, by carrier; they are only printed when undefined. */
   readonly out: string | undefined
 }
 
@@ -19,12 +19,13 @@ export interface Options {
 export const usage: string = `pnpm bench [options]
 
   --suite NAME     only this suite, or all whose name begins with NAME-; may be repeated: ${suites.map(({ name }) => name).join(', ')}
-  --target NAME    only this target; may be repeated: ${targets.map(({ name }) => name).join(', ')}
+  --carrier NAME   only the suites of this carrier: ${carriers.join(', ')}
+  --target NAME    only this target; may be repeated: ${[...new Set(targets.map(({ name }) => name))].join(', ')}
   --era NAME       only this era: ${eras.join(', ')}
   --rounds N       how often all targets come in turn (5)
   --scale X        share of the repetitions of a full measurement (1)
   --repeats N      how often a measurement that other work disturbed is repeated (5)
-  --out DIR        write stdio.md and stdio.json there
+  --out DIR        write the tables and figures of each carrier there, as stdio.md, stdio.json, http.md, http.json
 `
 
 /** Reads the command line. Throws an error for people when it cannot be followed. */
@@ -33,6 +34,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     args: [...args],
     options: {
       suite: { type: 'string', multiple: true },
+      carrier: { type: 'string', multiple: true },
       target: { type: 'string', multiple: true },
       era: { type: 'string', multiple: true },
       rounds: { type: 'string', default: '5' },
@@ -43,12 +45,10 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     },
   })
   if (values.help) return 'help'
+  const wanted: readonly Carrier[] = choose('carrier', carriers, values.carrier, (name, one) => name === one)
   return {
-    suites: choose(
-      'suite',
-      suites,
-      values.suite,
-      ({ name }, wanted) => name === wanted || name.startsWith(`${wanted}-`),
+    suites: choose('suite', suites, values.suite, ({ name }, one) => name === one || name.startsWith(`${one}-`)).filter(
+      ({ carrier = 'stdio' }) => wanted.includes(carrier),
     ),
     targets: choose('target', targets, values.target, ({ name }, wanted) => name === wanted),
     eras: choose('era', eras, values.era, (name, wanted) => name === wanted),

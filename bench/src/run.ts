@@ -52,11 +52,7 @@ export async function runPlan(
 }
 
 function jobsOf({ targets, wires, scale }: Plan, suite: Suite): readonly Job[] {
-  return wires.flatMap((wire) =>
-    targetsOf(suite.name, targets)
-      .filter((target) => target.eras.includes(wire.era))
-      .map((target) => ({ target, wire, scale })),
-  )
+  return wires.flatMap((wire) => targetsOf(suite, wire.era, targets).map((target) => ({ target, wire, scale })))
 }
 
 async function measureQuietly(suite: Suite, job: Job, round: number, repeats: number): Promise<Measurement> {

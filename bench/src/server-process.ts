@@ -10,6 +10,8 @@ export interface StartOptions {
   readonly env: Readonly<Record<string, string>>
   /** The only processor on which it may run. */
   readonly core: number | undefined
+  /** What is sent to end it, for servers that do not look at their stdin. */
+  readonly endSignal?: NodeJS.Signals
 }
 
 /** A running server with raw pipes. Whoever started it must `end` it. */
@@ -29,7 +31,7 @@ export interface ServerProcess {
 const keptLines = 20
 
 /** Starts a server. It inherits nothing of our environment but PATH. */
-export function startServer({ command, env, core }: StartOptions): ServerProcess {
+export function startServer({ command, env, core, endSignal }: StartOptions): ServerProcess {
   const pinned = core === undefined ? command : (['taskset', '-c', String(core), ...command] as const)
   const [program, ...args] = pinned
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, {
@@ -50,6 +52,7 @@ export function startServer({ command, env, core }: StartOptions): ServerProcess
     async end() {
       if (child.exitCode !== null || child.signalCode !== null) return
       child.stdin.end()
+      if (endSignal !== undefined) child.kill(endSignal)
       await withDeadline(exited, 2_000, 'exit').catch(async () => {
         child.kill('SIGKILL')
         await withDeadline(exited, 5_000, `exit of process ${child.pid} after SIGKILL`)

@@ -6,20 +6,32 @@ export type Era = 'modern' | 'legacy'
 /** Both eras, in the order in which they are reported. */
 export const eras: readonly Era[] = ['modern', 'legacy']
 
+/** What carries the messages of a suite and of a target. */
+export type Carrier = 'stdio' | 'http'
+
+/** All carriers, in the order in which they are reported. */
+export const carriers: readonly Carrier[] = ['stdio', 'http']
+
 /** A program to measure. */
 export interface Target {
   readonly name: string
   readonly title: string
   readonly eras: readonly Era[]
   readonly command: readonly [string, ...string[]]
+  /** Default stdio. */
+  readonly carrier?: Carrier
   /** It has no tools of the bench. */
   readonly noTools?: true
   /** Names of the only suites that it takes part in. */
   readonly suites?: readonly string[]
+  /** Names of suites that it has not the means for, by era. */
+  readonly without?: Readonly<Partial<Record<Era, readonly string[]>>>
 }
 
 /** The limit that all others are compared with. */
 export const limitName = 'bare'
+
+const streamsSuites = ['streams-1000', 'streams-10000']
 
 /** All targets, the limit first. */
 export const targets: readonly Target[] = [
@@ -44,11 +56,49 @@ export const targets: readonly Target[] = [
   { name: 'sdk-v2', title: '@modelcontextprotocol/server', eras, command: node('./servers/sdk-v2.js') },
   { name: 'sdk-v1', title: '@modelcontextprotocol/sdk', eras: ['legacy'], command: node('./servers/sdk-v1.js') },
   { name: 'tmcp', title: 'tmcp', eras, command: node('./servers/tmcp.js') },
+  { name: limitName, title: 'bare JSON echo', carrier: 'http', eras, command: node('./servers/http/bare.js') },
+  { name: 'ours', title: 'ours, packages', carrier: 'http', eras, command: node('./servers/http/ours.js') },
+  { name: 'ours-bundled', title: 'ours, one file', carrier: 'http', eras, command: node('./bundled/http/ours.js') },
+  {
+    name: 'sdk-v2',
+    title: '@modelcontextprotocol/server',
+    carrier: 'http',
+    eras,
+    command: node('./servers/http/sdk-v2.js'),
+    // it serves legacy clients without sessions
+    without: { legacy: streamsSuites },
+  },
+  {
+    name: 'sdk-v1',
+    title: '@modelcontextprotocol/sdk',
+    carrier: 'http',
+    eras: ['legacy'],
+    command: node('./servers/http/sdk-v1.js'),
+  },
+  {
+    name: 'sdk-v1-stateless',
+    title: '@modelcontextprotocol/sdk, stateless',
+    carrier: 'http',
+    eras: ['legacy'],
+    command: node('./servers/http/sdk-v1-stateless.js'),
+    without: { legacy: streamsSuites },
+  },
+  { name: 'tmcp', title: 'tmcp', carrier: 'http', eras, command: node('./servers/http/tmcp.js') },
 ]
 
-/** The targets that take part in a suite. */
-export function targetsOf(suite: string, all: readonly Target[] = targets): readonly Target[] {
-  return all.filter((target) => target.suites === undefined || target.suites.includes(suite))
+/** The targets that take part in a suite, in one era. */
+export function targetsOf(
+  suite: { readonly name: string; readonly carrier?: Carrier },
+  era: Era,
+  all: readonly Target[] = targets,
+): readonly Target[] {
+  return all.filter(
+    (target) =>
+      (target.carrier ?? 'stdio') === (suite.carrier ?? 'stdio') &&
+      target.eras.includes(era) &&
+      (target.suites === undefined || target.suites.includes(suite.name)) &&
+      target.without?.[era]?.includes(suite.name) !== true,
+  )
 }
 
 function node(file: string): readonly [string, ...string[]] {

@@ -31,10 +31,13 @@ const clientInfo = { name: 'atenea-bench', version: '1.0.0' }
 /** The lines that a client of one era writes, by the revision of that era. */
 export interface Wire {
   readonly era: Era
+  readonly revision: string
   /** The first request of a client: `server/discover` or `initialize`. */
   readonly opening: Exchange
   /** What a client writes after the opening, or nothing. */
   readonly opened: string
+  /** The request of a modern client for changes of the list of tools; its id is `firstId`. */
+  readonly listen: string
   listTools(count: number): Exchange
   /** A call whose answer must be one text. The id may be part of the arguments and of the text. */
   callTool(name: string, args: object, text: (id: number) => string): Exchange
@@ -66,6 +69,7 @@ export function createWire(era: Era, revision: string): Wire {
 
   return {
     era,
+    revision,
     opening: modern
       ? exchange('server/discover', {}, (answer) => {
           const versions = answer.result?.supportedVersions
@@ -75,6 +79,12 @@ export function createWire(era: Era, revision: string): Wire {
           if (answer.result?.protocolVersion !== revision) fail(answer, 'protocolVersion')
         }),
     opened: modern ? '' : `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`,
+    listen: JSON.stringify({
+      jsonrpc: '2.0',
+      id: firstId,
+      method: 'subscriptions/listen',
+      params: { _meta: meta, notifications: { toolsListChanged: true } },
+    }),
     listTools: (count) =>
       exchange('tools/list', {}, (answer) => {
         const tools = answer.result?.tools

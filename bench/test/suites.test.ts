@@ -21,17 +21,13 @@ test.each(suites.map((suite) => [suite.name, suite] as const))(
     const args = [main, '--suite', name, '--scale', '0.01', '--rounds', '1', '--repeats', '0', '--out', out]
     await promisify(execFile)(process.execPath, args, { timeout: 120_000, maxBuffer: 1e8 })
 
-    const { measurements } = JSON.parse(readFileSync(join(out, 'stdio.json'), 'utf8')) as {
+    const { measurements } = JSON.parse(readFileSync(join(out, `${suite.carrier ?? 'stdio'}.json`), 'utf8')) as {
       measurements: Measurement[]
     }
     const measured = measurements.map(({ suite: own, target, era }) => `${own} ${target} ${era}`)
-    const expected = eras.flatMap((era) =>
-      targetsOf(name)
-        .filter((target) => target.eras.includes(era))
-        .map((target) => `${name} ${target.name} ${era}`),
-    )
+    const expected = eras.flatMap((era) => targetsOf(suite, era).map((target) => `${name} ${target.name} ${era}`))
     expect(measured).toEqual(expected)
-    expect(readFileSync(join(out, 'stdio.md'), 'utf8')).toContain(`### ${suite.title}`)
+    expect(readFileSync(join(out, `${suite.carrier ?? 'stdio'}.md`), 'utf8')).toContain(`### ${suite.title}`)
   },
   150_000,
 )

@@ -1,5 +1,4 @@
-import { bumpTool, echoTool, fillerTools, sleepTool } from './definitions.ts'
-import { benchEnvironment } from './environment.ts'
+import { discoverResult, initializeResult, listResult, textResult } from './bare-results.ts'
 import { reportAbort } from './sleep.ts'
 
 /*
@@ -20,12 +19,6 @@ interface Message {
 }
 
 const newline = 0x0a
-const { era, tools } = benchEnvironment()
-const modern = era === 'modern'
-const complete = modern ? '"resultType":"complete",' : ''
-const cacheable = modern ? ',"ttlMs":0,"cacheScope":"private"' : ''
-const info = '{"name":"bare","version":"1.0.0"}'
-const listResult = `{${complete}"tools":${JSON.stringify([echoTool, sleepTool, bumpTool, ...fillerTools(tools)])}${cacheable}}`
 const timers = new Map<number, NodeJS.Timeout>()
 let counter = 0
 let parts: Buffer[] = []
@@ -62,15 +55,10 @@ function answer({ id, method, params }: Message): string {
       return callTool(id, params.name, params.arguments)
     case 'tools/list':
       return line(id, listResult)
-    case 'server/discover': {
-      const version = params._meta['io.modelcontextprotocol/protocolVersion']
-      return line(id, `{${complete}"supportedVersions":["${version}"],"capabilities":{"tools":{}}${cacheable}}`)
-    }
+    case 'server/discover':
+      return line(id, discoverResult(params._meta['io.modelcontextprotocol/protocolVersion'] as string))
     case 'initialize':
-      return line(
-        id,
-        `{"protocolVersion":"${params.protocolVersion}","capabilities":{"tools":{}},"serverInfo":${info}}`,
-      )
+      return line(id, initializeResult(params.protocolVersion))
     case 'notifications/cancelled':
       cancel(params.requestId)
       return ''
@@ -101,10 +89,6 @@ function cancel(id: number): void {
   clearTimeout(timers.get(id))
   timers.delete(id)
   reportAbort()
-}
-
-function textResult(text: string): string {
-  return `{${complete}"content":[{"type":"text","text":${JSON.stringify(text)}}]}`
 }
 
 function line(id: number, result: string): string {

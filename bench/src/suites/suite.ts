@@ -1,4 +1,5 @@
 import type { Job } from '../session.ts'
+import type { Carrier } from '../targets.ts'
 
 /** One figure that a suite reports. */
 export interface Metric {
@@ -22,6 +23,8 @@ export type Figures = Readonly<Record<string, number | undefined>>
 /** A kind of measurement. */
 export interface Suite {
   readonly name: string
+  /** What carries the messages. Default stdio. */
+  readonly carrier?: Carrier
   readonly title: string
   readonly metrics: readonly Metric[]
   /** Measures one target once, in fresh processes. Throws when an answer was wrong. */

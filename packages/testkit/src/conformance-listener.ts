@@ -1,4 +1,4 @@
-import { type Dispatcher, type JsonObject, type JsonRecord, type Outcome, toObject } from '@atenea/mcpcompat'
+import { type Dispatcher, type JsonObject, type Outcome, toObject } from '@atenea/mcpcompat'
 import { type HttpListener, listenHttp, type ListenHttpOptions } from '@atenea/transport-http/node'
 import { createConformanceCore } from './conformance-core.ts'
 

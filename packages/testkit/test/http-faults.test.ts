@@ -190,6 +190,7 @@ describe('faults of clients', () => {
     // until the system keeps no more for the one that does not read
     const feed = setInterval(() => other.socket.write(changing.repeat(200)), 5)
     await until(() => listener.handler.openCalls === 0)
+    expect(client.text).not.toContain('"result"')
     clearInterval(feed)
     client.socket.destroy()
     other.socket.destroy()

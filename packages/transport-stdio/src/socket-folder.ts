@@ -10,7 +10,6 @@ import { codeOf } from './socket-path.ts'
  * a warning: the socket has mode 0600 itself, but a name in a shared directory can be taken by anyone before we come.
  */
 export function prepareSocketFolder(folder: string, uid: number, onDiagnostic: OnDiagnostic | undefined): void {
-  const fs = process.getBuiltinModule('node:fs')
   const { mode, uid: owner } = madeFolder(folder)
   const shown = `0${(mode & 0o7777).toString(8)}`
   if (owner !== uid && owner !== 0) {

@@ -108,7 +108,7 @@ class Source {
   #refuseDepth(): void {
     const scanner = createScanner(this.#text, true)
     let depth = 0
-    for (let kind = scanner.scan(); kind !== token.end; kind = scanner.scan()) {
+    for (let kind: number = scanner.scan(); kind !== token.end; kind = scanner.scan()) {
       if (kind === token.closeBrace || kind === token.closeBracket) depth--
       if (kind !== token.openBrace && kind !== token.openBracket) continue
       depth++

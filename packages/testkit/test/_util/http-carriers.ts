@@ -78,7 +78,10 @@ export const overFetch: OpenCarrier = async (dispatcher, options) => {
           method,
           headers: fields,
           signal: away.signal,
-          ...(body !== undefined && { body: unfinished ? endless(body) : (body as BodyInit), duplex: 'half' }),
+          ...(body !== undefined && {
+            body: unfinished ? endless(body) : (body as NonNullable<RequestInit['body']>),
+            duplex: 'half',
+          }),
         }),
       )
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()

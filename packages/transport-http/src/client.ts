@@ -281,6 +281,7 @@ class Search {
     const client = createExchangeClient({
       endpoint: this.#endpoint,
       revision,
+      info: this.#options.info,
       server: { info, capabilities, instructions, hints },
       nextId: this.#nextId,
       payload,
@@ -326,6 +327,7 @@ class Search {
     if (revision === undefined) {
       throw new TransportError('protocol', 'No legacy revision is enabled (--legacy-revisions).')
     }
+    let verdict: ServerEra | undefined
     const client = createSessionClient({
       endpoint: this.#endpoint,
       policy,
@@ -336,6 +338,11 @@ class Search {
       callTimeoutMs,
       handshakeTimeoutMs,
       openStream,
+      onRefused: ({ code }) => {
+        if (!isRecognisedModernError(code)) return
+        verdict = undefined
+        void this.#forget()
+      },
       onDiagnostic,
     })
     let first: Awaited<ReturnType<typeof client.start>>
@@ -346,7 +353,7 @@ class Search {
       signal?.throwIfAborted()
       throw this.#refusedHandshake(error, httpSse)
     }
-    const verdict: ServerEra = { era: 'legacy', revision: first.observed }
+    verdict = { era: 'legacy', revision: first.observed }
     await this.#remember(verdict)
     let tellEnded: () => void = () => undefined
     const ended = new Promise<undefined>((resolve) => {
@@ -366,7 +373,9 @@ class Search {
         return { info: name, capabilities: offered, instructions }
       },
       row,
-      verdict,
+      get verdict() {
+        return verdict
+      },
       ended,
       [Symbol.asyncDispose]: async () => {
         await client.end()
@@ -376,16 +385,14 @@ class Search {
   }
 
   #refusedHandshake(error: unknown, httpSse: boolean): unknown {
-    const hint = httpSse ? ' The URL may belong to the deprecated HTTP+SSE transport.' : ''
-    if (RpcError.is(error)) {
-      const modern = isRecognisedModernError(error.code)
-        ? ' It is a modern server after all; if it was known as legacy, that is forgotten now.'
-        : ''
-      const text = `${this.#endpoint.name} refused initialize: ${error.message} (${error.code}).${modern}${hint}`
-      return new TransportError('protocol', text, { cause: error })
-    }
-    if (hint === '' || !TransportError.is(error) || error.kind !== 'protocol') return repeatableFailure(error)
-    return new TransportError('protocol', `${error.message}${hint}`, { cause: error })
+    if (!TransportError.is(error) || error.kind !== 'protocol') return repeatableFailure(error)
+    const isModern = RpcError.is(error.cause) && isRecognisedModernError(error.cause.code)
+    const hints = [
+      ...(isModern ? ['It is a modern server after all; if it was known as legacy, that is forgotten now.'] : []),
+      ...(httpSse ? ['The URL may belong to the deprecated HTTP+SSE transport.'] : []),
+    ]
+    if (hints.length === 0) return error
+    return new TransportError('protocol', `${error.message} ${hints.join(' ')}`, { cause: error.cause ?? error })
   }
 
   // what is remembered
@@ -396,6 +403,14 @@ class Search {
     if (stored.expiresAt === undefined || stored.expiresAt > Date.now()) return stored
     await this.#options.verdicts?.delete(this.#key)
     return undefined
+  }
+
+  async #forget(): Promise<void> {
+    try {
+      await this.#options.verdicts?.delete(this.#key)
+    } catch (cause) {
+      this.#report('verdict-kept', 'A verdict that is wrong could not be forgotten.', cause)
+    }
   }
 
   /** A legacy verdict is not renewed by being used, or it would never expire. */

@@ -56,13 +56,15 @@ export class Endpoint {
   #token: string | undefined
 
   constructor(options: EndpointOptions) {
-    this.#url = options.url
+    const { url, basic } = splitCredentials(options.url)
+    this.#url = url
     this.#send = options.send
     this.maxMessageBytes = options.maxMessageBytes
     this.clock = options.clock ?? systemClock
     this.onDiagnostic = options.onDiagnostic
     this.#authorization = options.authorization
-    this.#headers = allowedHeaders(options.headers ?? {}, options.authorization !== undefined, options.onDiagnostic)
+    const headers = { ...basic, ...options.headers }
+    this.#headers = allowedHeaders(headers, options.authorization !== undefined, options.onDiagnostic)
     this.#secrets = Object.values(this.#headers)
   }
 
@@ -145,6 +147,18 @@ export class Endpoint {
     // A short one would be found by chance, and is no secret.
     return [...this.#secrets, token, token.replace(/^\S+\s+/, '')].filter((secret) => secret.length >= 8)
   }
+}
+
+/** Credentials in a URL are for the `Authorization` field; not every way to make requests takes them. */
+function splitCredentials(url: string): { readonly url: string; readonly basic: Readonly<Record<string, string>> } {
+  const parsed = new URL(url)
+  if (parsed.username === '' && parsed.password === '') return { url, basic: {} }
+  const bytes = new TextEncoder().encode(
+    `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`,
+  )
+  parsed.username = ''
+  parsed.password = ''
+  return { url: parsed.href, basic: { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` } }
 }
 
 /** Milliseconds after which a server that refused a request without looking at it wants to see it again. */

@@ -684,6 +684,25 @@ describe('what a caller adds', () => {
     expect(server.arrived.every(({ path }) => path === '/mcp')).toBe(true)
   })
 
+  test('MC-REQ-03: a caller that does not say who it is goes by our name', async () => {
+    await using server = await scriptedServer(modern(answersAll))
+    await using client = await connect(server.url)
+    await client.tool('a', {}, { peer: { capabilities: { roots: {} } } })
+    expect(params(server.arrived.at(-1) as Arrived)['_meta']).toMatchObject({
+      'io.modelcontextprotocol/clientInfo': { name: 'me', version: '2.0.0' },
+      'io.modelcontextprotocol/clientCapabilities': { roots: {} },
+    })
+  })
+
+  test('credentials of the URL become a field, and leave the URL', async () => {
+    await using server = await scriptedServer(modern(answersAll))
+    await using client = await connect(server.url.replace('http://', 'http://us%65r:p%C3%A9@'))
+    await client.tool('a')
+    expect(server.arrived.map(({ headers }) => headers['authorization'])).toEqual(
+      Array.from({ length: 2 }, () => `Basic ${Buffer.from('user:pé').toString('base64')}`),
+    )
+  })
+
   test('its fields are sent, but never in place of those of the protocol', async () => {
     await using server = await scriptedServer(modern(answersAll))
     const headers = {

@@ -2,6 +2,7 @@ import { type Call, type JsonObject, legacyRevision, type Outcome, TransportErro
 import { type Clock, systemClock } from '@atenea/mcpcompat/transport'
 import { describe, expect, test } from 'vitest'
 import { SessionLostError } from '../src/http-errors.ts'
+import { createVerdictStore } from '../src/verdicts.ts'
 import { type Connected, connect, failureOf, type TestOptions, until } from './_util/client.ts'
 import {
   type Arrived,
@@ -302,6 +303,26 @@ describe('a session that the server has forgotten', () => {
     down = false
     expect(await client.tool('a')).toMatchObject(done)
   })
+})
+
+test('a server that has become modern-only under a session is told as such, and its verdict is forgotten', async () => {
+  const verdicts = createVerdictStore()
+  let upgraded = false
+  const { script } = legacy({ calls: answersAll })
+  await using server = await scriptedServer(async (arrived, response, request) => {
+    if (!upgraded) await script(arrived, response, request)
+    else if (arrived.rpcMethod === 'initialize')
+      json(response, 400, errorOf(arrived, -32_022, 'modern only', { supported: [] }))
+    else plain(response, 404)
+  })
+  await using client = await connect(server.url, { verdicts })
+  expect(await verdicts.get(server.url)).toMatchObject({ era: 'legacy' })
+  upgraded = true
+  const failure = await failureOf(client.tool('a'))
+  expect(TransportError.is(failure)).toBe(true)
+  expect(failure).toMatchObject({ kind: 'protocol', cause: { code: -32_022 } })
+  expect(client.connection.verdict).toBeUndefined()
+  expect(await verdicts.get(server.url)).toBeUndefined()
 })
 
 describe('the stream of a session', () => {

@@ -3,6 +3,7 @@ import {
   type CallContext,
   type Diagnostic,
   type Dispatcher,
+  type Implementation,
   isJsonObject,
   type JsonObject,
   levelAdmits,
@@ -10,6 +11,7 @@ import {
   method,
   notice as noticeName,
   type Outcome,
+  type Peer,
   RpcError,
   type RpcId,
   rpcCode,
@@ -58,6 +60,8 @@ export interface Refusal {
 export interface CreateExchangeClientOptions {
   readonly endpoint: Endpoint
   readonly revision: string
+  /** Who we are, for callers that do not say who they are. */
+  readonly info: Implementation
   /** What the server said when it was discovered. */
   readonly server: PeerViewParts
   /** Gives ids that no other open request has. */
@@ -178,7 +182,8 @@ class Exchanges implements ExchangeClient {
     link: LinkedSignal,
   ): Promise<Outcome> {
     const id = this.#nextId()
-    const { peer, meta, logLevel, resume } = context
+    const { meta, logLevel, resume } = context
+    const peer = this.#named(context.peer)
     const progressToken = context.progressToken === undefined ? undefined : id
     const { message, hints } = this.#codec.encodeCall(call, { peer, meta, progressToken, logLevel, resume }, id)
     const repeatable = isRepeatable(call.method)
@@ -203,6 +208,12 @@ class Exchanges implements ExchangeClient {
       if (HttpStatusError.is(error) && status >= 400) this.#options.onRefusal?.(refusal(''))
       throw error
     }
+  }
+
+  /** MC-REQ-03 */
+  #named(peer: Peer): Peer {
+    const { name, version } = this.#options.info
+    return peer.name === undefined || peer.version === undefined ? { ...peer, name, version } : peer
   }
 
   #onlyAnswer(message: RpcMessage | RpcReject, pending: PendingCall, text: string): Outcome {

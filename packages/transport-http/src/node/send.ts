@@ -123,24 +123,20 @@ class ConnectTimeout extends Error {
 }
 
 let lastUrl = ''
-let lastParts:
-  | { readonly hostname: string; readonly port: string; readonly path: string; readonly auth: string | undefined }
-  | undefined
+let lastParts: { readonly hostname: string; readonly port: string; readonly path: string } | undefined
 
 /** The parts of a URL; nearly all requests of a process go to one. */
 function partsOf(url: string): NonNullable<typeof lastParts> {
   if (lastParts === undefined || lastUrl !== url) {
-    const { hostname, port, pathname, search, username, password } = new URL(url)
-    const auth =
-      username === '' && password === '' ? undefined : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    const { hostname, port, pathname, search } = new URL(url)
     lastUrl = url
-    lastParts = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, path: pathname + search, auth }
+    lastParts = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, path: pathname + search }
   }
   return lastParts
 }
 
 function optionsOf({ method, url, headers, body }: HttpRequest, agent: Agent): RequestOptions {
-  const { hostname, port, path, auth } = partsOf(url)
+  const { hostname, port, path } = partsOf(url)
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
   return {
     method,
@@ -149,7 +145,6 @@ function optionsOf({ method, url, headers, body }: HttpRequest, agent: Agent): R
     agent,
     headers: { ...headers, ...length },
     ...(port !== '' && { port }),
-    ...(auth !== undefined && { auth }),
   }
 }
 

@@ -14,8 +14,8 @@ import {
 import { type ConnectHttpOptions, connectHttp } from '../../src/client.ts'
 import { createNodeSend, type NodeSend } from '../../src/node/send.ts'
 
-export const capabilities: JsonObject = { elicitation: { form: {} }, sampling: {}, roots: {} }
-export const peer = { name: 'me', version: '2.0.0', capabilities }
+const capabilities: JsonObject = { elicitation: { form: {} }, sampling: {}, roots: {} }
+const peer = { name: 'me', version: '2.0.0', capabilities }
 
 export interface Connected extends AsyncDisposable {
   readonly connection: ClientConnection

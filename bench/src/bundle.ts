@@ -2,22 +2,29 @@ import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-const out = fileURLToPath(new URL('./bundled', import.meta.url))
-
 /*
- * Builds our server into one file, as an application would ship it; what is loaded on first use stays in files of its own.
- * `bin.js` starts it with the compile cache of Node.
+ * Builds our servers into one file each, as an application would ship them; what is loaded on first use stays in files of its
+ * own. `bin.js` starts the one on stdio with the compile cache of Node. Two builds, or what both servers use would become
+ * files of its own too.
  */
-rmSync(out, { recursive: true, force: true })
-await build({
-  entryPoints: ['ours.js', 'bin.js', 'http/ours.js'].map((name) =>
-    fileURLToPath(new URL(`./servers/${name}`, import.meta.url)),
-  ),
-  outdir: out,
-  bundle: true,
-  splitting: true,
-  minify: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20.19',
-})
+await bundle('./bundled', ['./servers/ours.js', './servers/bin.js'])
+await bundle('./bundled/http', ['./servers/http/ours.js'])
+
+async function bundle(folder: string, entries: readonly string[]): Promise<void> {
+  const outdir = pathOf(folder)
+  rmSync(outdir, { recursive: true, force: true })
+  await build({
+    entryPoints: entries.map(pathOf),
+    outdir,
+    bundle: true,
+    splitting: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+  })
+}
+
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(file, import.meta.url))
+}

@@ -288,6 +288,31 @@ describe('a session that the server has forgotten', () => {
     expect(await listening).toMatchObject({ message: 'enough' })
   })
 
+  test('F11: a call that the server had taken before it forgot the session is not made again', async () => {
+    const { script, state } = legacy({
+      calls: (arrived, response) => {
+        const { name } = arrived.body['params'] as { readonly name: string }
+        if (name === 'quick') return json(response, 200, resultOf(arrived, done))
+        stream(response)
+        if (name === 'broken') {
+          state.sessions.clear()
+          response.end('id: e1\ndata:\n\n')
+        }
+      },
+    })
+    await using server = await scriptedServer(script)
+    await using client = await connectLegacy(server.url, { clock: fastClock() })
+    const slow = failureOf(client.tool('slow'))
+    await until(() => server.calls('tools/call').length === 1)
+    // its stream cannot be taken up, since the session is gone
+    expect(await failureOf(client.tool('broken'))).toMatchObject({ kind: 'unknown-outcome' })
+    expect(await client.tool('quick')).toMatchObject(done)
+    // an answer that may still come is waited for, but not for ever
+    expect(await slow).toMatchObject({ kind: 'unknown-outcome' })
+    const names = server.calls('tools/call').map(({ body }) => (body['params'] as JsonObject)['name'])
+    expect(names.filter((name) => name !== 'quick')).toEqual(['slow', 'broken'])
+  })
+
   test('when no new session can be opened, the next call tries again', async () => {
     let down = false
     const { script, state } = legacy({ calls: answersAll })

@@ -248,8 +248,9 @@ class Sessions implements SessionClient {
         const session = await abortable(this.#session(), link.signal)
         if (attempt > 0) this.#tellAll(filter, context)
         const begun = this.#endpoint.clock.now()
-        const ended = await Promise.race([session.client.call(call, limited), session.gone.then(() => undefined)])
-        if (ended !== undefined && !session.isLost) return ended
+        // Ends when the session is lost as well, since its client is drained then.
+        const ended = await session.client.call(call, limited)
+        if (!session.isLost) return ended
         if (this.#endpoint.clock.now() - begun > 60_000) attempt = 0
         // The first loss is made good at once.
         if (attempt > 0) await wait(backoffMs(attempt, undefined, reopening), link.signal, this.#endpoint.clock, false)

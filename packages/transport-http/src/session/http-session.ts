@@ -85,6 +85,8 @@ export class HttpSession {
   #ready: Promise<void> | undefined
   #handshakeFailure: unknown
   #closing: Promise<void> | undefined
+  /** Messages that are still to be sent after the end has begun. */
+  #farewells: Promise<unknown>[] | undefined
 
   constructor(options: HttpSessionOptions) {
     const { endpoint, policy, revision, info, capabilities, nextId, onDiagnostic } = options
@@ -108,16 +110,10 @@ export class HttpSession {
     return this.#isLost
   }
 
-  /** Whether the server gave the session an id, without which it cannot be lost. */
-  get hasId(): boolean {
-    return this.#sessionId !== undefined
-  }
-
   /** The handshake. Rejects as `LegacyClient.initialize` does, or with what the way to the server failed with. */
   async initialize(options: AbortOptions): Promise<InitializedServer> {
     try {
-      const server = await this.client.initialize(options)
-      return server
+      return await this.client.initialize(options)
     } catch (error) {
       throw options.signal?.aborted === true || RpcError.is(error) ? error : (this.#handshakeFailure ?? error)
     }
@@ -173,9 +169,6 @@ export class HttpSession {
     }
     this.#life.abort(new DOMException('The connection has ended', 'AbortError'))
   }
-
-  /** Messages that are still to be sent after the end has begun. */
-  #farewells: Promise<unknown>[] | undefined
 
   async #delete(signal: AbortSignal): Promise<void> {
     if (this.#sessionId === undefined || this.#isLost) return
@@ -341,7 +334,9 @@ export class HttpSession {
       try {
         answer = this.#checked(await this.#get(lastEventId, signal))
       } catch (error) {
-        if (!TransportError.is(error) || SessionLostError.is(error)) throw error
+        if (!TransportError.is(error)) throw error
+        // The server has taken the request, so a session that is gone does not mean that it can be made again.
+        if (SessionLostError.is(error)) break
         continue
       }
       if (answer.status === 429 || answer.status >= 500) {
@@ -417,7 +412,9 @@ export class HttpSession {
     if (this.#isLost) return
     this.#isLost = true
     this.#tellGone(loss)
-    this.#endpoint.clock.after(lostSessionMs, () => this.#life.abort(this.#lostError()))
+    this.#endpoint.clock.after(lostSessionMs, () =>
+      this.#life.abort(new TransportError('closed', this.#lostError().message)),
+    )
   }
 
   #lostError(): SessionLostError {

@@ -27,7 +27,7 @@ export interface DeadlineOptions {
 /** Timers hold their delay in 31 bits; anything longer would fire at once. */
 const maxTimerMs = 2 ** 31 - 1
 
-/** Starts the clocks of an exchange. */
+/** Starts the clocks of an exchange. The signal is not aborted yet. */
 export function startDeadline({ signal, timeoutMs, idleMs, what }: DeadlineOptions): Deadline {
   let ended: { readonly reason: unknown } | undefined
   let tearDown: (reason: unknown) => void = () => undefined
@@ -58,8 +58,7 @@ export function startDeadline({ signal, timeoutMs, idleMs, what }: DeadlineOptio
 
   const whole = timeout(timeoutMs, 'not finished within')
   const aborted = (): void => end(signal?.reason)
-  if (signal?.aborted === true) aborted()
-  else signal?.addEventListener('abort', aborted, { once: true })
+  signal?.addEventListener('abort', aborted, { once: true })
 
   return {
     get ended() {

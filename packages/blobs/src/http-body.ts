@@ -63,7 +63,6 @@ export async function* readBody(
       if (size > maxBytes) throw tooLarge(maxBytes)
       yield next.value
     }
-    if (!answer.complete) throw truncated(url, size)
     isWhole = true
   } catch (error) {
     if (deadline.ended !== undefined) throw deadline.ended.reason

@@ -292,6 +292,17 @@ describe('what is stored', () => {
     expect((await store.stat(id))?.size).toBe(100_000)
   })
 
+  test('and offered a moment ago is not offered any more once the PDS has said no', async () => {
+    const blobs = { [`${alice} ${id.text}`]: { bytes } }
+    const server = await pdsServer({ getBlob: (call) => void serving(blobs)(call) })
+    const { client, store } = await clientOf(server, { ttlMs: 60_000 })
+    await read(client)
+    await store.delete(id)
+    delete blobs[`${alice} ${id.text}`]
+    await expect(client.get(alice, id)).rejects.toMatchObject({ kind: 'not-found' })
+    await expect(client.head(alice, id)).rejects.toMatchObject({ kind: 'not-found' })
+  })
+
   test('is not given while the PDS cannot say, whatever was read before', async () => {
     let isUp = true
     const server = await pdsServer({
@@ -375,12 +386,12 @@ describe('those who want the same blob at the same time', () => {
   })
 
   test('share also what the store does not keep, and one who is done does not take it from the others', async () => {
-    const { open, server } = await held()
+    const large = someBytes(3_000_000)
+    const server = await pdsServer({ getBlob: serving({ [`${alice} ${large.id.text}`]: { bytes: large.bytes } }) })
     const { client } = await clientOf(server, { store: createFsStore(testFolder(), { maxBytes: 1000 }) })
-    const gets = Array.from({ length: 3 }, () => client.get(alice, id))
-    open()
+    const gets = Array.from({ length: 3 }, () => client.get(alice, large.id))
     for (const blob of await Promise.all(gets)) {
-      expect(Buffer.from(await blob.bytes())).toEqual(bytes)
+      expect(large.bytes.equals(await blob.bytes())).toBe(true)
       await blob[Symbol.asyncDispose]()
       await blob[Symbol.asyncDispose]()
     }
@@ -477,6 +488,8 @@ test('a disk that is full fails a get that can be tried again, after one attempt
   const server = await pdsServer({ getBlob: serving({ [`${alice} ${id.text}`]: { bytes } }) })
   const { client } = await clientOf(server, { store })
   await expect(client.get(alice, id)).rejects.toMatchObject({ kind: 'no-space', retryable: true })
+  // The store took nothing of either, and nobody waits for the rest.
+  await eventually(() => expect(server.sockets.size).toBe(0))
   isFull = 1
   expect(await read(client)).toEqual(bytes)
 })

@@ -387,14 +387,49 @@ describe('a body that is sent', () => {
     await eventually(() => expect(server.sockets.size).toBe(0))
   })
 
+  test('goes out on a new connection also when another was kept, which may have become stale', async () => {
+    const server = await httpServer((request, response) => {
+      request.resume()
+      response.end('ok')
+    })
+    const client = clientFor(server.origin)
+    await bodyOf(client.request(get(server.origin)))
+    await new Promise(setImmediate)
+    const [kept] = server.sockets
+    const used: unknown[] = []
+    for (const socket of server.sockets) socket.on('data', () => used.push(socket))
+    await bodyOf(client.request(post(server.origin, 10)))
+    expect([server.sockets.has(kept as never), used]).toEqual([true, []])
+  })
+
   test('C17: an answer that comes before all of it was sent is read, and stops the rest', async () => {
     for (let round = 0; round < 10; round++) {
       const server = await httpServer((_, response) => response.writeHead(413).end('too much'))
-      const client = clientFor(server.origin)
-      const response = await client.request(post(server.origin, 50_000_000))
+      let taken = 0
+      async function* counted(): AsyncGenerator<Uint8Array> {
+        for await (const chunk of zeros(50_000_000)) {
+          taken += chunk.length
+          yield chunk
+        }
+      }
+      const request = get(server.origin, { method: 'POST', body: { size: 50_000_000, chunks: counted() } })
+      const response = await clientFor(server.origin).request(request)
       expect([response.status, (await collect(response.body)).toString()]).toEqual([413, 'too much'])
       await eventually(() => expect(server.sockets.size).toBe(0))
+      expect(taken).toBeLessThan(50_000_000)
     }
+  })
+
+  test('to a server that answers early and keeps the connection open is closed from here', async () => {
+    const server = await tcpServer((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 413 Too Much\r\ncontent-length: 3\r\n\r\nno!')
+        socket.resume()
+      })
+    })
+    const response = await clientFor(server.origin).request(post(server.origin, 50_000_000))
+    expect((await collect(response.body)).toString()).toBe('no!')
+    await eventually(() => expect(server.sockets.size).toBe(0))
   })
 
   test('to a server that stops reading is given up after the idle time', async () => {

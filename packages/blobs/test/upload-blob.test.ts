@@ -376,6 +376,35 @@ describe('a session', () => {
     expect(callsOf(server).slice(3)).toEqual(['uploadBlob', 'refreshSession', 'uploadBlob'])
   })
 
+  test('that was refreshed by one upload is good for another whose token was refused before', async () => {
+    const { methods, isGood, end } = sessions()
+    const take = taking(isGood)
+    let hold: Promise<void> | undefined
+    const uploadBlob: Method = async (call) => {
+      const held = hold
+      hold = undefined
+      if (held === undefined) {
+        await take(call)
+        return
+      }
+      await held
+      call.json(400, { error: 'ExpiredToken' })
+    }
+    const { client, server } = await uploading({ ...methods, uploadBlob })
+    await client.upload(bytes, { mimeType: 'a/b' })
+    let release: () => void = () => undefined
+    hold = new Promise((resolve) => {
+      release = resolve
+    })
+    const late = client.upload(bytes, { mimeType: 'a/b' })
+    await eventually(() => expect(hold).toBeUndefined())
+    end()
+    await client.upload(bytes, { mimeType: 'a/b' })
+    release()
+    await late
+    expect(callsOf(server).filter((call) => call === 'refreshSession')).toHaveLength(1)
+  })
+
   test('that can no longer be refreshed is opened again', async () => {
     const { methods, isGood, end } = sessions()
     const refreshSession: Method = ({ json }) => json(400, { error: 'ExpiredToken' })

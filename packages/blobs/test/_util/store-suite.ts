@@ -141,6 +141,21 @@ export function storeSuite(name: string, open: (maxBytes?: number) => BlobStore)
       expect([Buffer.from(await blob.bytes()), Buffer.from(await again.bytes())]).toEqual([bytes, bytes])
     })
 
+    test('a source may use one buffer for all its chunks', async () => {
+      const store = open()
+      const { bytes, id } = someBytes(5000)
+      const buffer = Buffer.alloc(1000)
+      async function* reusing(): AsyncGenerator<Uint8Array> {
+        for (let at = 0; at < 5000; at += 1000) {
+          bytes.copy(buffer, 0, at, at + 1000)
+          yield await Promise.resolve(buffer)
+        }
+      }
+      await store.put(reusing(), { expect: id })
+      await using blob = await store.open(id)
+      expect(Buffer.from(await blob.bytes())).toEqual(bytes)
+    })
+
     test('what is open can be read to its end, whatever becomes of the store, by several at once', async () => {
       const store = open()
       const { bytes, id } = someBytes(2_000_000)

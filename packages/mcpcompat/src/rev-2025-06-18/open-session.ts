@@ -108,7 +108,9 @@ export class OpenSession implements SessionFacts {
   }
 
   #followLists(view: ServerView): void {
-    this.#feed.follow(advertisedListChanges(view.capabilities)).catch((cause: unknown) => {
+    const types = advertisedListChanges(view.capabilities)
+    if (Object.keys(types).length === 0) return
+    this.#feed.follow(types).catch((cause: unknown) => {
       this.#onDiagnostic?.({
         level: 'warning',
         code: 'listen-failed',

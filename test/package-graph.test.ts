@@ -6,7 +6,13 @@ import { isTestFile, type Manifest, readJson, rootDir, sourceFiles, workspaceMem
 
 /** Who may import whom. A new arrow is a decision: what looks like a need for one is a port missing in mcpcompat. */
 const graph: Readonly<Record<string, readonly string[]>> = {
-  '@atenea/bench': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
+  '@atenea/bench': [
+    '@atenea/blobs',
+    '@atenea/core',
+    '@atenea/mcpcompat',
+    '@atenea/transport-http',
+    '@atenea/transport-stdio',
+  ],
   '@atenea/blobs': [],
   '@atenea/cli': [],
   '@atenea/core': ['@atenea/mcpcompat'],

@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { measureCachedRead } from './cached-read.ts'
+import { measureDownloads } from './downloads.ts'
+import { measureHashing } from './hashing.ts'
+
+const { values } = parseArgs({ options: { scale: { type: 'string', default: '1' } } })
+const scale = Number(values.scale)
+if (!(scale > 0)) throw new Error(`--scale ${values.scale}: a number above 0 is needed`)
+const scaled = (count: number): number => Math.max(1, Math.round(count * scale))
+
+const folder = mkdtempSync(join(tmpdir(), 'atenea-bench-blobs-'))
+try {
+  const figures = {
+    hashingShare: await measureHashing(scaled(128), scaled(15)),
+    cachedReadRatio: await measureCachedRead(folder, scaled(200)),
+    downloadsPeakMebibytes: await measureDownloads(folder, scaled(100)),
+  }
+  process.stdout.write(`${JSON.stringify(figures)}\n`)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

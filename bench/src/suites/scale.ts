@@ -22,7 +22,7 @@ export function scaleSuite(tools: number): Suite {
     measure: async (job) =>
       await withSession(job, { tools }, async ({ server, generator }) => {
         const list = job.wire.listTools(tools)
-        const lists = Math.min(10_000, 1_000_000 / tools)
+        const lists = Math.min(3_000, 300_000 / tools)
         await generator.pump(list, { count: scaled(job, lists / 5, 2), inFlight: 1, deadlineMs: patienceMs })
         const { calls, seconds, answerBytes } = await generator.pump(list, {
           count: scaled(job, lists, 3),

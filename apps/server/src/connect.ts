@@ -19,15 +19,41 @@ export async function connectToServer(path: string, shutdown: AbortSignal): Prom
   process.stdin.pipe(socket)
   socket.pipe(process.stdout, { end: false })
   try {
-    await ended
+    await Promise.race([ended.then(written), abandoned(socket, shutdown)])
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new ExitError(exitCode.unreachable, `the connection to ${path} broke: ${reason}`, { cause: error })
   }
-  await new Promise<void>((resolve) => {
+  return exitCode.ok
+}
+
+/** Resolves when the client has everything that was written so far. */
+function written(): Promise<void> {
+  return new Promise((resolve) => {
     process.stdout.write('', () => resolve())
   })
-  return exitCode.ok
+}
+
+/** How long an end in order may take after a signal, and a client that has closed its side may go without reading. */
+const patienceMs = 1500
+
+/** Resolves when nobody takes what the server still sends, which would hold up the end for ever. */
+async function abandoned(socket: Socket, shutdown: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    process.stdin.once('end', () => resolve())
+    shutdown.addEventListener('abort', () => resolve(), { once: true })
+  })
+  for (let before = -1; !(process.stdout.writableLength > 0 && socket.bytesRead === before); ) {
+    before = socket.bytesRead
+    await delay(patienceMs)
+    if (shutdown.aborted) return
+  }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
 }
 
 function dial(path: string): Promise<Socket> {

@@ -12,7 +12,7 @@ const advice: { readonly [K in BlobErrorKind]?: string } = {
 }
 
 /** What a failure of the network, a store or a file argument becomes for the model. Everything else is passed on as it is. */
-export function toolFailure(error: unknown): unknown {
+function toolFailure(error: unknown): unknown {
   if (error instanceof FileRootError) return new ToolError(error.message, { cause: error })
   if (!BlobError.is(error)) return error
   const more = advice[error.kind]

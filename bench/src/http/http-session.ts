@@ -84,7 +84,7 @@ async function finishOpening(endpoint: Endpoint): Promise<Endpoint> {
 }
 
 /** Sends one message on a connection of its own, and resolves with the status. */
-export async function post(endpoint: Endpoint, message: string): Promise<number> {
+async function post(endpoint: Endpoint, message: string): Promise<number> {
   const socket = await openSocket(endpoint.port)
   try {
     const answered = new Promise<number>((resolve, reject) => {
@@ -93,7 +93,7 @@ export async function post(endpoint: Endpoint, message: string): Promise<number>
         try {
           reader.take(chunk)
         } catch (error) {
-          reject(error)
+          reject(error as Error)
         }
       })
       socket.on('close', () => reject(new Error('the server closed the connection')))

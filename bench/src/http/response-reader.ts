@@ -85,7 +85,7 @@ export function createResponseReader(onAnswer: (answer: HttpAnswer) => void): Re
 }
 
 /** The head of a response, from its text. */
-export function parseHead(text: string): ResponseHead {
+function parseHead(text: string): ResponseHead {
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(text)
   if (status === null) throw new Error(`no HTTP response: ${text.slice(0, 200)}`)
   const code = Number(status[1])

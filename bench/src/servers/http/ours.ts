@@ -4,14 +4,16 @@ import { core } from '../our-core.ts'
 import { tellPort } from './listen.ts'
 import { onSignals } from './on-signals.ts'
 
-const bodyTimeoutMs = process.env['BENCH_BODY_TIMEOUT_MS']
-const headersTimeoutMs = process.env['BENCH_HEADERS_TIMEOUT_MS']
+/* What the soak shortens, in milliseconds, so that it sees the end of things. */
+const { BENCH_BODY_TIMEOUT_MS: body, BENCH_HEADERS_TIMEOUT_MS: head, BENCH_SESSION_TIMEOUT_MS: session } = process.env
+
 const { port, handler } = await listenHttp(core, {
   policy: createRevisionPolicy(),
   // more than the streams suites open
   maxSessions: Number(process.env['BENCH_MAX_SESSIONS'] ?? 20_000),
-  ...(bodyTimeoutMs !== undefined && { bodyTimeoutMs: Number(bodyTimeoutMs) }),
-  ...(headersTimeoutMs !== undefined && { headersTimeoutMs: Number(headersTimeoutMs) }),
+  ...(body !== undefined && { bodyTimeoutMs: Number(body) }),
+  ...(head !== undefined && { headersTimeoutMs: Number(head) }),
+  ...(session !== undefined && { sessionIdleTimeoutMs: Number(session) }),
 })
 tellPort(port)
 onSignals(() => {

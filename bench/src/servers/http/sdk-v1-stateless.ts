@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { createSdkV1Server } from '../sdk-v1-server.ts'
 import { listen } from './listen.ts'
@@ -15,6 +14,6 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     void transport.close()
     void server.close()
   })
-  await server.connect(transport as Parameters<McpServer['connect']>[0])
+  await server.connect(transport)
   await transport.handleRequest(req, res)
 }

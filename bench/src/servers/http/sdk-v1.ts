@@ -32,6 +32,6 @@ async function openSession(): Promise<StreamableHTTPServerTransport> {
       servers.add(server)
     },
   })
-  await server.connect(transport as Parameters<McpServer['connect']>[0])
+  await server.connect(transport)
   return transport
 }

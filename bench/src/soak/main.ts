@@ -1,0 +1,38 @@
+import { parseArgs } from 'node:util'
+import { type Endurance, endure } from './endure.ts'
+import { scenarios } from './scenarios.ts'
+
+const usage = `pnpm soak [options]
+
+  --scenario NAME  only this one; may be repeated: ${scenarios.map(({ name }) => name).join(', ')}
+  --scale X        share of a full soak (1)
+`
+
+const { values } = parseArgs({
+  options: {
+    scenario: { type: 'string', multiple: true },
+    scale: { type: 'string', default: '1' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) process.stdout.write(usage)
+else await soak(values.scenario, Number(values.scale))
+
+async function soak(wanted: readonly string[] | undefined, scale: number): Promise<void> {
+  if (!(scale > 0)) throw new Error('--scale: a number above 0 is needed')
+  for (const name of wanted ?? []) {
+    if (!scenarios.some((scenario) => scenario.name === name)) throw new Error(`--scenario ${name}: there is none`)
+  }
+  process.stdout.write(
+    '| | what happened | s | calls of a bystander | slowest, ms | heap before, MB | heap after, MB | peak memory, MB |\n' +
+      '| :-- | :-- | --: | --: | --: | --: | --: | --: |\n',
+  )
+  for (const scenario of scenarios) {
+    if (wanted === undefined || wanted.includes(scenario.name)) process.stdout.write(row(await endure(scenario, scale)))
+  }
+}
+
+function row({ scenario, what, seconds, calls, slowestMs, heapBefore, heapAfter, peakResident }: Endurance): string {
+  const megabytes = [heapBefore, heapAfter, peakResident].map((bytes) => (bytes / 1e6).toFixed(1)).join(' | ')
+  return `| ${scenario.title} | ${what} | ${seconds.toFixed(1)} | ${calls} | ${slowestMs.toFixed(1)} | ${megabytes} |\n`
+}

@@ -1,5 +1,6 @@
 // for authors of transports and proxies
 export type { Connection, Inbound, SendOptions } from './contract/connection.ts'
+export { safeDiagnostics } from './contract/diagnostics.ts'
 export type { CreateScopeOptions, OwnedScope } from './contract/scope.ts'
 export { createScope } from './contract/scope.ts'
 export type { LinkSignalsOptions, LinkedSignal } from './contract/signals.ts'

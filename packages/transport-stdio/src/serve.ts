@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Principal } from '@atenea/mcpcompat'
-import type { Connection } from '@atenea/mcpcompat/transport'
+import { type Connection, safeDiagnostics } from '@atenea/mcpcompat/transport'
 import { type LineOptions, createStreamConnection } from './stream-connection.ts'
 import { openStdin } from './stdin-source.ts'
 import { guardStdout } from './stdout-guard.ts'
@@ -39,7 +39,7 @@ export function openStdio(options: OpenStdioOptions = {}): Connection {
     onPeerEnd(error) {
       if (error !== undefined) {
         const message = `the client is gone: ${error.message}`
-        options.onDiagnostic?.({ level: 'info', code: 'peer-gone', message, cause: error })
+        safeDiagnostics(options.onDiagnostic)?.({ level: 'info', code: 'peer-gone', message, cause: error })
       }
       return undefined
     },

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { type AbortOptions, type Principal, TransportError } from '@atenea/mcpcompat'
-import type { Connection } from '@atenea/mcpcompat/transport'
+import { type Connection, safeDiagnostics } from '@atenea/mcpcompat/transport'
 import { within } from './shutdown.ts'
 import { prepareSocketFolder } from './socket-folder.ts'
 import { withResolvers } from './with-resolvers.ts'
@@ -35,7 +35,7 @@ export async function listenSocket(
 ): Promise<SocketListener> {
   const uid = ownUid()
   assertSocketPath(path)
-  prepareSocketFolder(process.getBuiltinModule('node:path').dirname(path), uid, options.onDiagnostic)
+  prepareSocketFolder(process.getBuiltinModule('node:path').dirname(path), uid, safeDiagnostics(options.onDiagnostic))
 
   // Half open, so that a client that has said all it wants still gets its answers.
   const server = process.getBuiltinModule('node:net').createServer({ allowHalfOpen: true })
@@ -46,7 +46,7 @@ export async function listenSocket(
     try {
       await serve(connection)
     } catch (cause) {
-      options.onDiagnostic?.({
+      safeDiagnostics(options.onDiagnostic)?.({
         level: 'error',
         code: 'connection-failed',
         message: `a connection at ${path} failed`,
@@ -66,7 +66,7 @@ export async function listenSocket(
       onPeerEnd(error) {
         if (error !== undefined) {
           const message = `a client at ${path} is gone: ${error.message}`
-          options.onDiagnostic?.({ level: 'info', code: 'peer-gone', message, cause: error })
+          safeDiagnostics(options.onDiagnostic)?.({ level: 'info', code: 'peer-gone', message, cause: error })
         }
         return undefined
       },
@@ -76,7 +76,12 @@ export async function listenSocket(
 
   const bound = await bindSocket(server, path)
   server.on('error', (cause) => {
-    options.onDiagnostic?.({ level: 'error', code: 'listener-failed', message: `cannot accept at ${path}`, cause })
+    safeDiagnostics(options.onDiagnostic)?.({
+      level: 'error',
+      code: 'listener-failed',
+      message: `cannot accept at ${path}`,
+      cause,
+    })
   })
 
   let closing: Promise<void> | undefined

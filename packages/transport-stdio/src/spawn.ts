@@ -2,7 +2,7 @@ import type { ChildProcessByStdio } from 'node:child_process'
 import type { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import type { AbortOptions, Principal } from '@atenea/mcpcompat'
-import type { Connection } from '@atenea/mcpcompat/transport'
+import { type Connection, safeDiagnostics } from '@atenea/mcpcompat/transport'
 import { type Environment, createChildEnv } from './child-env.ts'
 import { guardGroup } from './orphan-guard.ts'
 import { type ShutdownOptions, stopServer, within } from './shutdown.ts'
@@ -133,7 +133,7 @@ async function start(options: SpawnServerOptions): Promise<PipedChild> {
     })
     await event(child, 'spawn')
     child.on('error', (error) =>
-      options.onDiagnostic?.({ level: 'warning', code: 'process-error', message: error.message }),
+      safeDiagnostics(options.onDiagnostic)?.({ level: 'warning', code: 'process-error', message: error.message }),
     )
     return child
   } catch (error) {

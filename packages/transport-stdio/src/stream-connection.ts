@@ -14,6 +14,7 @@ import {
   channel,
   encodeMessage,
   parseMessage,
+  safeDiagnostics,
 } from '@atenea/mcpcompat/transport'
 import { type LineFault, createLineFramer, defaultMaxLineBytes } from './line-framer.ts'
 import { type WriteText, createOutbox } from './outbox.ts'
@@ -151,7 +152,7 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
   }
 
   function report(level: Diagnostic['level'], code: string, message: string): void {
-    parts.onDiagnostic?.({ level, code, message })
+    safeDiagnostics(parts.onDiagnostic)?.({ level, code, message })
   }
 
   async function close(): Promise<void> {

@@ -259,6 +259,18 @@ describe('the end', () => {
     expect(String(stdout.read())).toBe('{"jsonrpc":"2.0","id":1,"result":{}}\n')
   })
 
+  test('a listener of diagnostics that fails does not keep the iteration from ending', async () => {
+    const { stdin, stdout, connection } = setUp({
+      onDiagnostic: () => {
+        throw new Error('a bad listener')
+      },
+    })
+    stdin.write('{"unfinished')
+    await tick(5)
+    stdout.destroy(new Error('write EPIPE'))
+    expect((await drain(connection)).error).toBeUndefined()
+  })
+
   test('a closed peer (EPIPE) ends the iteration in order, is reported, and refuses what is sent', async () => {
     const reported: string[] = []
     const { stdout, connection } = setUp({ onDiagnostic: ({ code }) => reported.push(code) })

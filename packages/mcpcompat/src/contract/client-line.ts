@@ -4,7 +4,7 @@ import { levelAdmits } from '../log-levels.ts'
 import { memberOf } from '../member.ts'
 import type { Call } from './call.ts'
 import type { LogLevel } from './context.ts'
-import type { Diagnostic, OnDiagnostic } from './diagnostics.ts'
+import { type Diagnostic, type OnDiagnostic, safeDiagnostics } from './diagnostics.ts'
 import { InvalidResultError } from './invalid-result.ts'
 import { method, notice as noticeName } from './methods.ts'
 import type { PeerPort } from './peer-port.ts'
@@ -22,7 +22,7 @@ export class ClientLine {
 
   constructor(port: PeerPort, onDiagnostic: OnDiagnostic | undefined) {
     this.#port = port
-    this.onDiagnostic = onDiagnostic
+    this.onDiagnostic = safeDiagnostics(onDiagnostic)
   }
 
   get isClosed(): boolean {

@@ -2,7 +2,7 @@ import { abortable } from '../contract/abortable.ts'
 import { type Clock, systemClock } from '../contract/clock.ts'
 import type { Connection } from '../contract/connection.ts'
 import type { AbortOptions } from '../contract/context.ts'
-import type { OnDiagnostic } from '../contract/diagnostics.ts'
+import { type OnDiagnostic, safeDiagnostics } from '../contract/diagnostics.ts'
 import { toRpcError } from '../contract/failure.ts'
 import type { Implementation } from '../contract/dispatcher.ts'
 import { type LinkedSignal, linkSignals } from '../contract/signals.ts'
@@ -98,7 +98,7 @@ class Search {
 
   constructor(dial: Dial, options: ConnectDuplexOptions) {
     this.#dial = dial
-    this.#options = options
+    this.#options = { ...options, onDiagnostic: safeDiagnostics(options.onDiagnostic) }
     this.#clock = options.clock ?? systemClock
     this.#probeTimeoutMs = options.probeTimeoutMs ?? (options.startsProcess === false ? 5_000 : 30_000)
     this.#life = linkSignals([options.signal])

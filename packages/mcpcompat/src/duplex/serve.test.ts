@@ -175,6 +175,19 @@ describe('a modern request', () => {
     expect(await peer.read()).toMatchObject({ id: 'next', result: {} })
   })
 
+  test('a listener of diagnostics that fails harms nobody', async () => {
+    const heard: string[] = []
+    const peer = serve(createScriptedDispatcher(), {
+      onDiagnostic: ({ code }) => {
+        heard.push(code)
+        throw new Error('a bad listener')
+      },
+    })
+    peer.write('garbage', '{"jsonrpc":"2.0","id":"never-asked","result":{}}', modern(1, 'tools/call', callTool('echo')))
+    expect((await peer.rest()).map(({ id }) => id)).toEqual([undefined, 1])
+    expect(heard).toEqual(['not-json', 'unexpected-response'])
+  })
+
   test('MC-MRTR-06, MC-REQ-08, B11: an ask that the request does not allow never leaves', async () => {
     const dispatcher = createScriptedDispatcher().on('tool:ask', () => ({
       kind: 'ask',

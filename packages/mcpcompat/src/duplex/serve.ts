@@ -3,7 +3,7 @@ import { CallRunner } from '../contract/call-runner.ts'
 import { type Clock, systemClock } from '../contract/clock.ts'
 import type { Connection, Inbound, SendOptions } from '../contract/connection.ts'
 import type { LogLevel } from '../contract/context.ts'
-import type { Diagnostic, OnDiagnostic } from '../contract/diagnostics.ts'
+import { type Diagnostic, type OnDiagnostic, safeDiagnostics } from '../contract/diagnostics.ts'
 import type { Dispatcher } from '../contract/dispatcher.ts'
 import { method } from '../contract/methods.ts'
 import { cancelForPeer } from '../contract/peer-cancel.ts'
@@ -81,11 +81,12 @@ class ConnectionServer implements DuplexState, PeerPort {
   #lastParseAnswer = Number.NEGATIVE_INFINITY
 
   constructor(connection: Connection, dispatcher: Dispatcher, options: ServeConnectionOptions) {
-    const { policy, onDiagnostic } = options
+    const { policy } = options
+    const onDiagnostic = safeDiagnostics(options.onDiagnostic)
     this.clock = options.clock ?? systemClock
     this.#connection = connection
     this.#dispatcher = dispatcher
-    this.#options = options
+    this.#options = { ...options, onDiagnostic }
     this.#policy = policy
     const runner = new CallRunner({ maxInFlight: options.maxInFlight ?? 1_024, onDiagnostic })
     this.#runner = runner

@@ -90,7 +90,7 @@ class LegacyClientSession implements LegacyClient {
     this.#declared = options.capabilities ?? {}
     this.#codec = createLegacyCodec({ revision: this.#requested })
     this.#requests = new ClientRequests(port, this.#nextId)
-    this.#listens = new ClientListens(this.#requests, options.onDiagnostic)
+    this.#listens = new ClientListens(this.#requests, this.#line.onDiagnostic)
     this.#questions = new ServerQuestions({
       port,
       clock: port.clock ?? systemClock,

@@ -3,7 +3,7 @@ import { CallRunner } from '../contract/call-runner.ts'
 import type { Call, Outcome } from '../contract/call.ts'
 import { type Clock, systemClock } from '../contract/clock.ts'
 import type { LogLevel, Principal, WireHints } from '../contract/context.ts'
-import type { OnDiagnostic } from '../contract/diagnostics.ts'
+import { type OnDiagnostic, safeDiagnostics } from '../contract/diagnostics.ts'
 import type { Dispatcher, ServerView } from '../contract/dispatcher.ts'
 import { reportFailure } from '../contract/failure.ts'
 import { notice as noticeName } from '../contract/methods.ts'
@@ -91,10 +91,9 @@ class LegacyServerSession implements ServerSession, CallHost {
     this.#inner = dispatcher
     this.#port = port
     this.#clock = port.clock ?? systemClock
-    this.#options = options
-    this.#runner =
-      options.runner ??
-      new CallRunner({ maxInFlight: options.maxInFlight ?? 1_024, onDiagnostic: options.onDiagnostic })
+    const onDiagnostic = safeDiagnostics(options.onDiagnostic)
+    this.#options = { ...options, onDiagnostic }
+    this.#runner = options.runner ?? new CallRunner({ maxInFlight: options.maxInFlight ?? 1_024, onDiagnostic })
     this.#questions = new ClientQuestions({
       port,
       clock: this.#clock,

@@ -19,7 +19,7 @@ const capabilities: JsonObject = { elicitation: { form: {} }, sampling: {}, root
 const info = { name: 'atenea-conformance-client', version: '1.0.0' }
 
 /** The suite only kills the shell around us, so we end by ourselves. */
-const watchdogMs = 30_000
+const watchdogMs = 80_000
 
 /**
  * The client that the official suite drives: its words are the URL of a server, its environment says which scenario, at which revision and

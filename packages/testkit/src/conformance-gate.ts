@@ -36,7 +36,9 @@ export async function runConformance(leg: ConformanceLeg): Promise<LegResult> {
   const scored = scenariosOf(suite, leg)
   const out = mkdtempSync(join(tmpdir(), 'conformance-'))
   try {
-    const target = [leg.side, leg.side === 'server' ? '--url' : '--command', leg.target]
+    // All clients of a leg run at the same time, which takes a while on a small machine.
+    const limit = ['--timeout', '90000']
+    const target = [leg.side, leg.side === 'server' ? '--url' : '--command', leg.target, ...limit]
     const logFile = join(out, 'suite.log')
     let timedOut = false
     for (const selection of selectionsOf(leg)) {

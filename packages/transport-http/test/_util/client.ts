@@ -72,7 +72,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<Record<strin
 }
 
 /** Waits for a condition that other turns bring about. */
-export async function until(condition: () => boolean, limitMs = 5_000): Promise<void> {
+export async function until(condition: () => boolean, limitMs = 15_000): Promise<void> {
   const end = performance.now() + limitMs
   while (!condition()) {
     if (performance.now() > end) throw new Error('it did not come about')

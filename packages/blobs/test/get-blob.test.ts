@@ -488,10 +488,17 @@ test('a disk that is full fails a get that can be tried again, after one attempt
   const server = await pdsServer({ getBlob: serving({ [`${alice} ${id.text}`]: { bytes } }) })
   const { client } = await clientOf(server, { store })
   await expect(client.get(alice, id)).rejects.toMatchObject({ kind: 'no-space', retryable: true })
-  // The store took nothing of either, and nobody waits for the rest.
-  await eventually(() => expect(server.sockets.size).toBe(0))
   isFull = 1
   expect(await read(client)).toEqual(bytes)
+})
+
+test('an answer of which the store takes nothing is not left open', async () => {
+  const large = someBytes(20_000_000)
+  const server = await pdsServer({ getBlob: serving({ [`${alice} ${large.id.text}`]: { bytes: large.bytes } }) })
+  const store: BlobStore = { ...createMemoryStore(), receive: () => Promise.reject(new BlobError('storage', 'gone')) }
+  const { client } = await clientOf(server, { store })
+  await expect(client.get(alice, large.id)).rejects.toMatchObject({ kind: 'storage' })
+  await eventually(() => expect(server.sockets.size).toBe(0))
 })
 
 test('head tells size and type without a byte, and fails as get does', async () => {

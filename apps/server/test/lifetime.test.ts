@@ -243,21 +243,24 @@ describe('connect', () => {
     expect(await client.ended).toEqual({ code: 0, signal: null })
   })
 
-  test.each(['the end of its input', 'SIGTERM'] as const)('D10: does not wait for ever after %s when its client does not read', async (how) => {
-    const path = freshSocket()
-    await using _server = await listening(path)
-    await using client = new ServerProcess(['connect', path])
-    await client.askLegacy(1, 'ping')
-    client.child.stdout?.pause()
-    const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: modernMeta } })
-    client.send(`${request}\n`.repeat(200))
-    await delay(200)
-    const exited = once(client.child, 'exit')
-    if (how === 'SIGTERM') client.child.kill('SIGTERM')
-    else client.endInput()
-    expect(await exited).toEqual([0, null])
-    client.child.stdout?.resume()
-  })
+  test.each(['the end of its input', 'SIGTERM'] as const)(
+    'D10: does not wait for ever after %s when its client does not read',
+    async (how) => {
+      const path = freshSocket()
+      await using _server = await listening(path)
+      await using client = new ServerProcess(['connect', path])
+      await client.askLegacy(1, 'ping')
+      client.child.stdout?.pause()
+      const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: modernMeta } })
+      client.send(`${request}\n`.repeat(200))
+      await delay(200)
+      const exited = once(client.child, 'exit')
+      if (how === 'SIGTERM') client.child.kill('SIGTERM')
+      else client.endInput()
+      expect(await exited).toEqual([0, null])
+      client.child.stdout?.resume()
+    },
+  )
 
   test('says with 4 that nobody answers, and what to do', async () => {
     await using client = new ServerProcess(['connect', join(folder, 'nobody')])

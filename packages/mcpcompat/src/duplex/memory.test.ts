@@ -116,6 +116,18 @@ describe('createMemoryPair', () => {
     await expect(client.send(request(2))).rejects.toSatisfy(closed)
   })
 
+  test('a sender who does not look does no harm when the other end has left', async () => {
+    const [client, server] = createMemoryPair()
+    await client[Symbol.asyncDispose]()
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    void server.send({ kind: 'result', id: 1, result: {} })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
+  })
+
   test('messages that cross a close are dropped', async () => {
     const [client, server] = createMemoryPair()
     void server.send({ kind: 'result', id: 1, result: {} })

@@ -59,7 +59,12 @@ class MemoryEnd implements Connection {
   }
 
   send(message: RpcMessage): void | Promise<void> {
-    if (this.#closed !== undefined) return Promise.reject(this.#closed)
+    if (this.#closed !== undefined) {
+      // A sender who does not look must not bring the process down because the other end has left.
+      const refused = Promise.reject<void>(this.#closed)
+      refused.catch(() => undefined)
+      return refused
+    }
     const text = encodeMessage(message)
     if (this.#unsent.push(text) === 1) queueMicrotask(() => this.#flush())
     this.#unsentLength += text.length

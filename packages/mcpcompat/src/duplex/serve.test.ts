@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Call } from '../contract/call.ts'
-import { RpcError } from '../jsonrpc/errors.ts'
+import { RpcError, TransportError } from '../jsonrpc/errors.ts'
 import type { JsonObject } from '../jsonrpc/json.ts'
 import { JsonText } from '../jsonrpc/json-text.ts'
 import { metaKey } from '../meta.ts'
@@ -842,6 +842,15 @@ describe('the end', () => {
     expect(reason).toMatchObject({ kind: 'closed' })
     expect(peer.written).toEqual([])
     expect(codes(peer)).toEqual(['connection-broken'])
+  })
+
+  test('D7: a peer that cannot be understood is told of as something to mend, one that left is not', async () => {
+    const [mistaken, gone] = [serve(), serve()]
+    mistaken.break(new TransportError('protocol', 'Content-Length framing'))
+    gone.break()
+    await Promise.all([mistaken.done, gone.done])
+    expect(mistaken.diagnostics).toMatchObject([{ level: 'warning', code: 'connection-broken' }])
+    expect(gone.diagnostics).toMatchObject([{ level: 'info', code: 'connection-broken' }])
   })
 
   test('a handler that will not let go is left behind after a moment, and reported', async () => {

@@ -120,7 +120,9 @@ class ConnectionServer implements DuplexState, PeerPort {
     } catch (error) {
       if (!TransportError.is(error)) throw error
       this.#broken = true
-      this.#report('info', 'connection-broken', 'The connection broke; its calls were aborted.', error)
+      // A peer that left is nothing to worry about; one that cannot be understood is set up wrongly (D7).
+      const level = error.kind === 'protocol' ? 'warning' : 'info'
+      this.#report(level, 'connection-broken', 'The connection broke; its calls were aborted.', error)
     } finally {
       signal?.removeEventListener('abort', stop)
       await this.#tearDown()

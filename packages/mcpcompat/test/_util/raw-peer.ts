@@ -21,7 +21,7 @@ export interface RawPeer {
   /** This peer writes no more; it still reads. */
   end(): void
   /** The connection breaks. */
-  break(): void
+  break(reason?: TransportError): void
   /** Makes `send` wait until `drink` is called. */
   stopReading(): void
   drink(): void
@@ -99,7 +99,7 @@ export function createRawPeer(principal: Principal = local, payload: 'parsed' | 
       return unread.splice(0)
     },
     end: () => inbound.end(),
-    break: () => inbound.fail(new TransportError('closed', 'broken')),
+    break: (reason = new TransportError('closed', 'broken')) => inbound.fail(reason),
     stopReading() {
       const { promise, resolve } = withResolvers()
       pressure = { promise, release: resolve }

@@ -22,19 +22,19 @@ export function httpScaleSuite(tools: number): Suite {
         const list = job.wire.listTools(tools)
         const lists = Math.min(10_000, 500_000 / tools)
         const repeated = { connections: 1, deadlineMs: 4 * patienceMs }
-        await generator.pump(list, { ...repeated, count: scaled(job, lists / 5, 2) })
+        await generator.pump(list, { ...repeated, count: scaled(job, lists / 5, 1) })
         const start = processCpuNs(server.pid)
         const { calls, seconds, answerBytes } = await generator.pump(list, {
           ...repeated,
-          count: scaled(job, lists, 3),
+          count: scaled(job, lists, 2),
         })
         const listUs = (processCpuNs(server.pid) - start) / calls / 1_000
         // a call of some peers takes longer the more tools there are
         const echoes = Math.min(10_000, 2_000_000 / tools)
         const echo = echoExchange(job.wire, 100)
-        await generator.pump(echo, { ...repeated, count: scaled(job, echoes, 20) })
+        await generator.pump(echo, { ...repeated, count: scaled(job, echoes, 4) })
         const before = processCpuNs(server.pid)
-        const echoed = await generator.pump(echo, { ...repeated, count: scaled(job, echoes, 20) })
+        const echoed = await generator.pump(echo, { ...repeated, count: scaled(job, echoes, 4) })
         return {
           listsPerSecond: calls / seconds,
           listUs,

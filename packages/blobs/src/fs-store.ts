@@ -7,11 +7,11 @@ import { createJanitor } from './fs-janitor.ts'
 import { layoutOf } from './fs-layout.ts'
 import { openWritten, readVerified } from './fs-open-blob.ts'
 import { codeOf, type FileHandle, type FileSystem, localFiles, readFully, removeFile, writeAll } from './fs-port.ts'
-import { assertIsBlob, type BlobSource, createBlobHash, readChunks } from './hash-stream.ts'
-import { notStored } from './memory-store.ts'
+import { assertIsBlob, createBlobHash } from './hash-stream.ts'
+import { type BlobSource, readChunks } from './read-chunks.ts'
 import { bestType, normalizeType } from './mime-type.ts'
 import { onDisk } from './storage-error.ts'
-import type { BlobInfo, BlobStore, PutOptions } from './store.ts'
+import { type BlobInfo, type BlobStore, notStored, type PutOptions } from './store.ts'
 
 export interface CreateFsStoreOptions {
   /** Bytes of all files together; beyond, those go that were not used for longest. A larger blob is not kept. Default 1 GiB. */

@@ -1,6 +1,6 @@
 import { BlobError } from './blob-error.ts'
 import { parseDid } from './did.ts'
-import { type AbortOptions, unlessAborted } from './hash-stream.ts'
+import { type AbortOptions, unlessAborted } from './abort.ts'
 
 /** TXT records of a name, each joined from its parts. None is an empty list; a failure to find out is thrown. */
 export type ResolveTxt = (name: string) => Promise<readonly string[]>

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BlobError } from './blob-error.ts'
 import { BlobId, parseBlobId } from './blob-id.ts'
-import { type BlobSource, computeBlobId, createBlobHash, readChunks, verifyBlob } from './hash-stream.ts'
+import { type BlobSource, readChunks } from './read-chunks.ts'
+import { computeBlobId, createBlobHash, verifyBlob } from './hash-stream.ts'
 
 const idOf = (bytes: Uint8Array): string => new BlobId(createHash('sha256').update(bytes).digest()).text
 

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { BlobError } from './blob-error.ts'
 import type { Deadline } from './deadline.ts'
-import { tooLarge } from './hash-stream.ts'
+import { tooLarge } from './read-chunks.ts'
 
 /** Bytes to send, and how many they are. */
 export interface HttpBody {

@@ -2,7 +2,8 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { BlobError } from './blob-error.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import type { EndpointGuard, ResolvedAddress } from './endpoint-guard.ts'
-import { type AbortOptions, tooLarge } from './hash-stream.ts'
+import type { AbortOptions } from './abort.ts'
+import { tooLarge } from './read-chunks.ts'
 import { type HttpBody, readBody, sendBody } from './http-body.ts'
 import { isBrokenConnection, networkError } from './network-error.ts'
 
@@ -68,6 +69,7 @@ export function createHttpClient({ guard, connect }: CreateHttpClientOptions): H
     return {
       method: request.method,
       headers: {
+        'user-agent': 'atenea-blobs',
         ...request.headers,
         host: url.host,
         'accept-encoding': 'identity',

@@ -5,7 +5,7 @@ import type { EndpointGuard } from './endpoint-guard.ts'
 import { createExpiringMap } from './expiring-map.ts'
 import { parseHandle } from './handle.ts'
 import { didByDns, type ResolveTxt } from './handle-dns.ts'
-import type { AbortOptions } from './hash-stream.ts'
+import type { AbortOptions } from './abort.ts'
 import type { HttpClient, HttpResponse } from './http-client.ts'
 import { createSingleFlight } from './single-flight.ts'
 import { answerError, type JsonRecord, readText } from './xrpc.ts'
@@ -45,11 +45,11 @@ export interface CreateIdentityResolverOptions {
   readonly ttlMs: number
 }
 
-const maxDocumentBytes = 256 * 1024
+const maxDocumentBytes = 64 * 1024
 /** A DID, and white space that some servers put around it. */
 const maxWellKnownBytes = 4 * 1024
 const maxRedirects = 3
-const maxEntries = 1000
+const maxEntries = 250
 
 /** What one way of resolving a handle found. */
 type Found = { readonly did: string | undefined } | { readonly error: unknown }

@@ -2,7 +2,9 @@
 export { BlobId, parseBlobId, UnsupportedCidError } from './blob-id.ts'
 export type { UnsupportedCidReason } from './blob-id.ts'
 export { computeBlobId, createBlobHash, verifyBlob } from './hash-stream.ts'
-export type { AbortOptions, BlobHash, BlobSize, BlobSource, ReadOptions } from './hash-stream.ts'
+export type { AbortOptions } from './abort.ts'
+export type { BlobHash, BlobSize } from './hash-stream.ts'
+export type { BlobSource, ReadOptions } from './read-chunks.ts'
 
 // keeping them
 export { createFsStore } from './fs-store.ts'

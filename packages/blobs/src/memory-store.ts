@@ -1,9 +1,9 @@
-import { BlobError } from './blob-error.ts'
 import type { BlobId } from './blob-id.ts'
-import { assertIsBlob, type BlobSource, createBlobHash, readChunks } from './hash-stream.ts'
+import { assertIsBlob, createBlobHash } from './hash-stream.ts'
+import { type BlobSource, readChunks } from './read-chunks.ts'
 import { bestType, normalizeType } from './mime-type.ts'
 import { openBytes } from './open-blob.ts'
-import type { BlobInfo, BlobStore, OpenBlob, PutOptions } from './store.ts'
+import { type BlobInfo, type BlobStore, notStored, type OpenBlob, type PutOptions } from './store.ts'
 
 export interface CreateMemoryStoreOptions {
   /** Bytes of all blobs together; beyond, those go that were not used for longest. Default 64 MiB. */
@@ -15,11 +15,6 @@ const defaultMaxBytes = 64 * 1024 * 1024
 interface Held {
   readonly info: BlobInfo
   readonly bytes: Uint8Array
-}
-
-/** No blob of this store. */
-export function notStored(id: BlobId): BlobError {
-  return new BlobError('not-stored', `no blob ${id.text} is stored here`, { details: { expected: id.text } })
 }
 
 /** Keeps blobs in the memory of this process. */

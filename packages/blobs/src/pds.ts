@@ -1,6 +1,7 @@
 import { BlobError } from './blob-error.ts'
 import type { BlobId } from './blob-id.ts'
-import type { AbortOptions, BlobSize } from './hash-stream.ts'
+import type { AbortOptions } from './abort.ts'
+import type { BlobSize } from './hash-stream.ts'
 import type { HttpClient, HttpResponse } from './http-client.ts'
 import { essenceOf } from './mime-type.ts'
 import type { OpenBlob } from './store.ts'

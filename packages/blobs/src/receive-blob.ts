@@ -1,6 +1,6 @@
 import { BlobError } from './blob-error.ts'
 import type { BlobId } from './blob-id.ts'
-import type { AbortOptions } from './hash-stream.ts'
+import type { AbortOptions } from './abort.ts'
 import type { HttpResponse } from './http-client.ts'
 import { essenceOf } from './mime-type.ts'
 import type { BlobStore, OpenBlob } from './store.ts'

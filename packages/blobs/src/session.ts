@@ -1,6 +1,6 @@
 import { BlobError } from './blob-error.ts'
 import type { OnBlobDiagnostic } from './diagnostics.ts'
-import type { AbortOptions } from './hash-stream.ts'
+import type { AbortOptions } from './abort.ts'
 import type { HttpClient } from './http-client.ts'
 import type { IdentityResolver } from './identity.ts'
 import { createSingleFlight } from './single-flight.ts'

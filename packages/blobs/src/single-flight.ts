@@ -1,4 +1,4 @@
-import { type AbortOptions, unlessAborted } from './hash-stream.ts'
+import { type AbortOptions, unlessAborted } from './abort.ts'
 
 export interface CreateSingleFlightOptions<T, R> {
   /** What each of those who wait gets of the outcome. Called for each at once, before `release`. */

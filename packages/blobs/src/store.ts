@@ -1,5 +1,8 @@
+import { BlobError } from './blob-error.ts'
 import type { BlobId } from './blob-id.ts'
-import type { AbortOptions, BlobSize, BlobSource, ReadOptions } from './hash-stream.ts'
+import type { AbortOptions } from './abort.ts'
+import type { BlobSize } from './hash-stream.ts'
+import type { BlobSource, ReadOptions } from './read-chunks.ts'
 
 /** What a store knows of a blob. */
 export interface BlobInfo extends BlobSize {
@@ -49,4 +52,9 @@ export interface BlobStore {
   stat(id: BlobId, options?: AbortOptions): Promise<BlobInfo | undefined>
   /** Does nothing when there is none. */
   delete(id: BlobId, options?: AbortOptions): Promise<void>
+}
+
+/** What a store says of a blob that it does not have. */
+export function notStored(id: BlobId): BlobError {
+  return new BlobError('not-stored', `no blob ${id.text} is stored here`, { details: { expected: id.text } })
 }

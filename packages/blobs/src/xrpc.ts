@@ -78,7 +78,8 @@ const shownCharacters = 200
 export async function answerError(response: HttpResponse, secrets: readonly string[] = []): Promise<BlobError> {
   const { status, url } = response
   const body = parseRecord(await readText(response).catch(() => '')) ?? {}
-  const name = /^\w{1,64}$/.exec(stringOf(body, 'error') ?? '')?.[0]
+  const named = /^\w{1,64}$/.exec(stringOf(body, 'error') ?? '')?.[0]
+  const name = named !== undefined && secrets.includes(named) ? undefined : named
   const said = printable(stringOf(body, 'message') ?? '', secrets)
   const retryAfterMs = retryAfterOf(response)
   const details: BlobErrorDetails = {

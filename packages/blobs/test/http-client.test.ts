@@ -35,6 +35,13 @@ test('a body comes whole, uncompressed, from where it was asked for', async () =
   expect(server.requests).toEqual(['GET /a?b=c'])
 })
 
+test('a request says who asks, unless the caller says otherwise', async () => {
+  const server = await httpServer((request, response) => response.end(request.headers['user-agent']))
+  const client = clientFor(server.origin)
+  expect(await bodyOf(client.request(get(server.origin)))).toBe('atenea-blobs')
+  expect(await bodyOf(client.request(get(server.origin, { headers: { 'user-agent': 'mine' } })))).toBe('mine')
+})
+
 test('a connection is used again, and one that the server closed meanwhile is not taken for a failure', async () => {
   let close: () => void = () => undefined
   const server = await httpServer((request, response) => {

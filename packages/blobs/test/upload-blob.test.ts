@@ -543,3 +543,12 @@ test('nothing secret is in any error, whatever the PDS writes into its answers',
   }
   for (const text of texts) expect(text).not.toMatch(/abcd-efgh|-secret/)
 })
+
+test('a password of one word is in no error either, also when the PDS uses it as the name of one', async () => {
+  const word = 'hunter2hunter2'
+  const createSession: Method = ({ json }) => json(401, { error: word, message: word })
+  const { client } = await uploading({ createSession }, { account: { identifier: alice, password: word } })
+  const error: unknown = await client.upload(bytes, { mimeType: 'a/b' }).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ kind: 'auth' })
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(word)
+})

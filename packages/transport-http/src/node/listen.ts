@@ -64,7 +64,8 @@ export async function listenHttp(dispatcher: Dispatcher, options: ListenHttpOpti
     allowedHosts: options.allowedHosts ?? (loopback ? undefined : 'any'),
     allowedOrigins: [...(options.allowedOrigins ?? []), ...(loopback ? ownOrigins(bound.port) : [])],
     anonymous: options.anonymous ?? `anonymous@${host}:${bound.port}`,
-    createSessionId: options.createSessionId ?? process.getBuiltinModule('node:crypto').randomUUID,
+    // loaded with the first session: modern clients need none
+    createSessionId: options.createSessionId ?? (() => process.getBuiltinModule('node:crypto').randomUUID()),
   })
   server.on('request', (req: IncomingMessage, res: ServerResponse) => handler.node(req, res))
   server.on('error', (cause) => {

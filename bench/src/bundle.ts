@@ -3,19 +3,19 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 /*
- * Builds our servers into one file each, as an application would ship them; what is loaded on first use stays in files of its own.
- * Each carrier apart, since a file that two entries share holds what either needs. `bin.js` starts the stdio server with the
- * compile cache of Node.
+ * Builds our servers into one file each, as an application would ship them; what is loaded on first use stays in files of its
+ * own. `bin.js` starts the one on stdio with the compile cache of Node. Two builds, or what both servers use would become
+ * files of its own too.
  */
-const out = fileURLToPath(new URL('./bundled', import.meta.url))
-rmSync(out, { recursive: true, force: true })
-await bundle(['ours.js', 'bin.js'], '.')
-await bundle(['http/ours.js'], 'http')
+await bundle('./bundled', ['./servers/ours.js', './servers/bin.js'])
+await bundle('./bundled/http', ['./servers/http/ours.js'])
 
-async function bundle(names: readonly string[], folder: string): Promise<void> {
+async function bundle(folder: string, entries: readonly string[]): Promise<void> {
+  const outdir = pathOf(folder)
+  rmSync(outdir, { recursive: true, force: true })
   await build({
-    entryPoints: names.map((name) => fileURLToPath(new URL(`./servers/${name}`, import.meta.url))),
-    outdir: `${out}/${folder}`,
+    entryPoints: entries.map(pathOf),
+    outdir,
     bundle: true,
     splitting: true,
     minify: true,
@@ -23,4 +23,8 @@ async function bundle(names: readonly string[], folder: string): Promise<void> {
     format: 'esm',
     target: 'node20.19',
   })
+}
+
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(file, import.meta.url))
 }

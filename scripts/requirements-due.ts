@@ -1,8 +1,8 @@
 /** The parts of the toolkit whose MUST rows must each be named by a test that passes. */
-export const dueOwners: readonly string[] = ['mcpcompat', 'stdio', 'core', 'http']
+export const dueOwners: readonly string[] = ['mcpcompat', 'stdio', 'core', 'http', 'blobs']
 
-/** Groups of field reports that those parts must show. G is about blobs. */
-export const dueReportGroups = 'ABCDEF'
+/** Groups of field reports that those parts must show. */
+export const dueReportGroups = 'ABCDEFG'
 
 const oauth = 'OAuth has an issue of its own; until then the server takes any verifier of tokens'
 const cachingClient = 'about clients that cache results: it comes with the proxy'
@@ -13,4 +13,5 @@ export const postponed: ReadonlyMap<string, string> = new Map([
   ['MC-AUTH-07', oauth],
   ['LG-AUTH-01', oauth],
   ['MC-CACHE-05', cachingClient],
+  ['MC-ICON-03', 'nothing fetches icons yet'],
 ])

@@ -93,7 +93,7 @@ async function post(endpoint: Endpoint, message: string): Promise<number> {
         try {
           reader.take(chunk)
         } catch (error) {
-          reject(error as Error)
+          reject(error instanceof Error ? error : new Error('the answer cannot be read', { cause: error }))
         }
       })
       socket.on('close', () => reject(new Error('the server closed the connection')))

@@ -38,7 +38,7 @@ test.each([
   ['video/mp4', Buffer.from('....ftyp'), 'no place of its own'],
   [undefined, Buffer.from('hello'), 'nobody calls it text'],
   [undefined, Buffer.alloc(0), 'nothing at all'],
-])('G10: %s is bytes without a name (%#)', (claimed, bytes, _why) => {
+])('F2, G10: %s is bytes without a name (%#)', (claimed, bytes, _why) => {
   expect(blobContent(bytes, claimed)).toEqual(octets)
 })
 

@@ -3,11 +3,19 @@ import type { Wheel } from '../wheel.ts'
 import type { BodyFault, BodySink, HeaderFields, HttpExchange } from './http-exchange.ts'
 import { nobody } from './nobody.ts'
 
+/** What is used of `net.Socket`. */
+export interface NodeConnection {
+  readonly destroyed: boolean
+  once(event: 'close', listener: () => void): unknown
+  destroy(): unknown
+}
+
 /** What is used of `http.IncomingMessage`. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: object
+  readonly socket: NodeConnection
   on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
   on(event: 'end', listener: () => void): unknown
   destroy(): unknown
@@ -15,6 +23,8 @@ export interface NodeRequest {
 
 /** What is used of `http.ServerResponse`. */
 export interface NodeResponse {
+  /** None while answers to earlier requests on the same connection are still being written. */
+  readonly socket: object | null
   readonly destroyed: boolean
   readonly writableFinished: boolean
   readonly writableLength: number
@@ -66,7 +76,7 @@ export class NodeExchange implements HttpExchange {
   }
 
   get gone(): boolean {
-    return this.#res.destroyed
+    return this.#res.destroyed || this.#req.socket.destroyed
   }
 
   get unsent(): number {
@@ -82,7 +92,8 @@ export class NodeExchange implements HttpExchange {
 
   watch(onGone: () => void): void {
     const res = this.#res
-    if (res.destroyed) onGone()
+    if (this.gone) onGone()
+    else if (res.socket === null) this.#watchQueued(onGone)
     else
       res.on('close', () => {
         if (!res.writableFinished) onGone()
@@ -116,6 +127,19 @@ export class NodeExchange implements HttpExchange {
 
   destroy(): void {
     this.#res.destroy()
+    // an answer that waits for its turn has no connection of its own to close
+    if (this.#res.socket === null) this.#req.socket.destroy()
+  }
+
+  /** An answer that waits for its turn on the connection is not told when that closes. */
+  #watchQueued(onGone: () => void): void {
+    const res = this.#res
+    const waiting = waitingOn(this.#req.socket)
+    waiting.add(onGone)
+    res.on('close', () => {
+      waiting.delete(onGone)
+      if (!res.writableFinished) onGone()
+    })
   }
 
   #head(fields: HeaderFields): string[] {
@@ -140,6 +164,20 @@ export class NodeExchange implements HttpExchange {
       res.once('close', done)
     })
   }
+}
+
+const waitingByConnection = new WeakMap<NodeConnection, Set<() => void>>()
+
+/** Who is to be told when a connection closes. One listener for all, however many requests a client queues on it. */
+function waitingOn(connection: NodeConnection): Set<() => void> {
+  const known = waitingByConnection.get(connection)
+  if (known !== undefined) return known
+  const waiting = new Set<() => void>()
+  waitingByConnection.set(connection, waiting)
+  connection.once('close', () => {
+    for (const onGone of waiting) onGone()
+  })
+  return waiting
 }
 
 /** An answer that is written, and of which the client reads nothing for long: its memory is better used for others. */

@@ -39,6 +39,7 @@ test('MH-SSE-10: calls that wait for their turn on a connection are cancelled wi
   socket.destroy()
   await until(() => listener.handler.openCalls === 0)
   await until(() => aborted === 2)
+  expect(aborted).toBe(2)
 })
 
 test('a client that queues more than it reads for long is cut off, with all that waits', async () => {
@@ -51,6 +52,7 @@ test('a client that queues more than it reads for long is cut off, with all that
   await until(() => listener.handler.openCalls === 2)
   await closed
   await until(() => listener.handler.openCalls === 0)
+  expect(listener.handler.sessions).toBe(0)
 })
 
 test('many calls on one connection, of which each has had its turn, leave nothing behind and warn of nothing', async () => {

@@ -25,6 +25,11 @@ export class EventStream implements Turning {
   readonly #seat: Seat
   #opened = false
   #stalledTurns = 0
+  /** Bytes that waited at the last turn. */
+  #unsent = 0
+  /** Whether the client has taken all that waited for it since the last turn. */
+  #relieved = false
+  #relief: Promise<void> | undefined
 
   /** `opening` goes before whatever is written first. */
   constructor(exchange: HttpExchange, policy: StreamPolicy, fields: HeaderFields = sseFields, opening = '') {
@@ -48,7 +53,9 @@ export class EventStream implements Turning {
       return
     }
     const taken = this.#exchange.write(text)
-    if (taken !== undefined && this.#exchange.unsent > this.#policy.maxUnsentBytes) this.#exchange.destroy()
+    if (taken === undefined) return
+    if (this.#exchange.unsent > this.#policy.maxUnsentBytes) this.#exchange.destroy()
+    this.#await(taken)
     return taken
   }
 
@@ -65,12 +72,26 @@ export class EventStream implements Turning {
 
   turn(): void {
     // a client that reads nothing needs no more to read
-    if (this.#exchange.unsent > 0) {
-      this.#stalledTurns++
-      if (this.#stalledTurns >= maxStalledTurns) this.#exchange.destroy()
+    const { unsent } = this.#exchange
+    if (unsent === 0) {
+      this.#stalledTurns = 0
+      this.#unsent = 0
+      void this.write(sseComment)
       return
     }
-    this.#stalledTurns = 0
-    void this.write(sseComment)
+    const reads = this.#relieved || unsent < this.#unsent
+    this.#relieved = false
+    this.#unsent = unsent
+    this.#stalledTurns = reads ? 0 : this.#stalledTurns + 1
+    if (this.#stalledTurns >= maxStalledTurns) this.#exchange.destroy()
+  }
+
+  /** Those who write meanwhile wait for the same. */
+  #await(relief: Promise<void>): void {
+    if (this.#relief === relief) return
+    this.#relief = relief
+    void relief.then(() => {
+      this.#relieved = true
+    })
   }
 }

@@ -515,6 +515,26 @@ describe('the stream of an answer', () => {
     expect(server.calls('tools/call')).toHaveLength(1)
   })
 
+  test('BR-239: a pause longer than any timer holds is no reason to come back at once', async () => {
+    const { script } = legacy({
+      calls: (_arrived, response) => {
+        stream(response)
+        response.end('id: e1\nretry: 99999999999\ndata:\n\n')
+      },
+      get: (arrived, response) => {
+        if (arrived.headers['last-event-id'] === undefined) return plain(response, 405)
+        stream(response)
+        response.end(
+          event({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'error', data: 1 } }, 'e2'),
+        )
+      },
+    })
+    await using server = await scriptedServer(script)
+    await using client = await connectLegacy(server.url, { callTimeoutMs: 300 })
+    expect(await failureOf(client.tool('a'))).toMatchObject({ kind: 'timeout' })
+    expect(ofKind(server.arrived, 'GET').filter(({ headers }) => headers['last-event-id'] !== undefined)).toEqual([])
+  })
+
   test('without ids, or when it cannot be taken up, the call fails as one of unknown outcome, after a bounded number of attempts', async () => {
     const waits: number[] = []
     const { script } = legacy({

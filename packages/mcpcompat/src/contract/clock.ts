@@ -11,11 +11,14 @@ export interface AfterOptions {
   readonly holdsProcess?: boolean
 }
 
-/** The clock of the platform. */
+/** Timers hold their delay in 31 bits; anything longer would fire at once. */
+export const maxTimerMs = 2 ** 31 - 1
+
+/** The clock of the platform. It waits for 24 days at the most, also when more is asked for. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(delayMs, run, options) {
-    const timer: unknown = setTimeout(run, delayMs)
+    const timer: unknown = setTimeout(run, Math.min(delayMs, maxTimerMs))
     if (options?.holdsProcess !== true && hasUnref(timer)) timer.unref()
     return { [Symbol.dispose]: () => clearTimeout(timer as number) }
   },

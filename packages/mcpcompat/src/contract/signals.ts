@@ -1,3 +1,5 @@
+import { maxTimerMs } from './clock.ts'
+
 /** A signal that follows several sources and can be aborted by hand. Dispose it, or it stays attached to its sources. */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal
@@ -22,9 +24,6 @@ export interface LinkSignalsOptions {
 export function linkSignals(sources: readonly (AbortSignal | undefined)[], options?: LinkSignalsOptions): LinkedSignal {
   return new Link(sources, options?.timeoutMs)
 }
-
-/** Timers hold their delay in 31 bits; anything longer would fire at once. */
-const maxTimerMs = 2 ** 31 - 1
 
 class Link implements LinkedSignal {
   readonly #controller = new AbortController()

@@ -12,7 +12,7 @@ export interface AfterOptions {
 }
 
 /** Timers hold their delay in 31 bits; anything longer would fire at once. */
-export const maxTimerMs = 2 ** 31 - 1
+export const maxTimerMs: number = 2 ** 31 - 1
 
 /** The clock of the platform. It waits for 24 days at the most, also when more is asked for. */
 export const systemClock: Clock = {

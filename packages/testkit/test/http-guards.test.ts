@@ -238,6 +238,21 @@ describe.each([
       expect(causes).toHaveLength(2)
     })
 
+    test('what a listener of diagnostics throws changes no answer', async () => {
+      await served(
+        async (carrier) => {
+          const answer = await askModern(carrier, 'tools/call', who, { headers: { origin: 'https://evil.example' } })
+          expect(answer.status).toBe(403)
+          expect((await askModern(carrier, 'tools/call', who)).status).toBe(200)
+        },
+        {
+          onDiagnostic: () => {
+            throw new Error('a listener that breaks')
+          },
+        },
+      )
+    })
+
     test('nobody signs in: all are one', async () => {
       await served(
         async (carrier) => {

@@ -1,5 +1,5 @@
 import type { CallContext, Dispatcher, LogLevel, OnDiagnostic, Principal, RevisionPolicy } from '@atenea/mcpcompat'
-import { type Clock, loopbackHosts, systemClock } from '@atenea/mcpcompat/transport'
+import { type Clock, loopbackHosts, safeDiagnostics, systemClock } from '@atenea/mcpcompat/transport'
 import type { Authenticate } from './auth/authenticate.ts'
 import type { ProtectedResource } from './auth/protected-resource.ts'
 import { FetchExchange } from './carrier/fetch-exchange.ts'
@@ -96,6 +96,7 @@ export function createHttpHandler(dispatcher: Dispatcher, options: CreateHttpHan
     clock,
     anonymous,
     slowBodies,
+    onDiagnostic: safeDiagnostics(options.onDiagnostic),
     path: options.path ?? '/mcp',
     allowedOrigins: options.allowedOrigins ?? [],
     allowedHosts: allowedHosts === 'any' ? undefined : allowedHosts,

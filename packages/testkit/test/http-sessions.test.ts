@@ -200,6 +200,18 @@ describe.each([
     })
   })
 
+  test('LG-RESUME-01: who comes back for an answer of which nothing was seen gets it, and the first request does not wait on', async () => {
+    await served(async (carrier) => {
+      const session = await openSession(carrier)
+      const first = session.ask('tools/call', { name: 'sleep', arguments: { ms: 200 } })
+      // the handshake had the first stream of the session
+      let back = await session.bare('GET', { 'last-event-id': '2-0' })
+      while (back.status === 400) back = await session.bare('GET', { 'last-event-id': '2-0' })
+      expect(await (await first).text()).toBe('')
+      expect((await new Events(back).rest()).map(({ message }) => textOf(message))).toEqual(['slept'])
+    })
+  })
+
   test.each(['nonsense', '99-1', '-1', '1-', '0-x'])(
     'LG-RESUME-02: an event id that was never given (%s) is 400',
     async (id) => {

@@ -291,7 +291,7 @@ export class HttpSession implements PeerPort {
       events.finish('')
       return
     }
-    post.reply?.events?.finish('')
+    this.#endReply(post)
     post.reply = { exchange, events }
     post.streamed = true
     this.#attach(post, exchange)
@@ -304,13 +304,17 @@ export class HttpSession implements PeerPort {
 
   #drop(id: RpcId, post: OpenPost): void {
     this.#posts.delete(id)
-    const { reply } = post
+    this.#endReply(post)
+  }
+
+  /** Ends the response of a request without its answer. */
+  #endReply({ reply, forms }: OpenPost): void {
     if (reply === undefined) return
     if (reply.events?.opened === true) reply.events.finish('')
     else {
       reply.events?.leave()
       // neither an answer nor a fault: an empty stream, or nothing at all
-      if (post.forms.sse) reply.exchange.whole(200, this.#fields(), '')
+      if (forms.sse) reply.exchange.whole(200, this.#fields(), '')
       else reply.exchange.whole(202, [], '')
     }
   }

@@ -83,6 +83,8 @@ if (!dryRun && pending.length > 0) {
   throw new Error('changes are noted in .changeset that no version has yet: run `pnpm changeset version` and commit')
 }
 if (!existsSync(join(rootDir, '.git'))) throw new Error('a release needs the git repository')
+// Without a name git makes no tags, and `changeset tag` would not say so after all is published.
+if (!dryRun) await run('git', ['var', 'GIT_COMMITTER_IDENT'], rootDir)
 await run('turbo', ['run', 'build'], rootDir)
 const scratch = mkdtempSync(join(tmpdir(), 'atenea-release-'))
 try {

@@ -44,17 +44,25 @@ test('a release publishes each package once, says where it comes from, tags it, 
     const clone = join(folder, 'clone')
     const npmrc = join(folder, 'npmrc')
     writeFileSync(npmrc, `registry=${registry.url}\n//${new URL(registry.url).host}/:_authToken=nobody\n`)
+    // a clean machine does not know who works on it
+    const who = {
+      GIT_AUTHOR_NAME: 'x',
+      GIT_AUTHOR_EMAIL: 'x@example.org',
+      GIT_COMMITTER_NAME: 'x',
+      GIT_COMMITTER_EMAIL: 'x@example.org',
+    }
     const env = {
+      ...who,
       npm_config_userconfig: npmrc,
       GITHUB_REPOSITORY: 'somebody/atenea',
       GITHUB_SERVER_URL: 'https://example.org',
     }
     await run('git', ['clone', '--quiet', rootDir, clone], folder)
     await run('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], clone)
-    const release = (): Promise<string> => run('node', ['scripts/release.ts'], clone, env)
+    const release = (more = {}): Promise<string> => run('node', ['scripts/release.ts'], clone, { ...env, ...more })
     const commit = async (): Promise<void> => {
       await run('git', ['add', '--all'], clone)
-      await run('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '-qm', 'Release'], clone)
+      await run('git', ['commit', '-qm', 'Release'], clone, who)
     }
     writeFileSync(
       join(clone, '.changeset/one-more.md'),
@@ -64,6 +72,8 @@ test('a release publishes each package once, says where it comes from, tags it, 
     await expect(release()).rejects.toThrow(/no version has yet/)
     await run('pnpm', ['changeset', 'version'], clone)
     await commit()
+    await expect(release({ GIT_COMMITTER_NAME: '' })).rejects.toThrow(/ident name/)
+    expect(registry.published).toEqual([])
 
     await release()
     expect(registry.published.map(({ name }) => name).toSorted()).toEqual(names.toSorted())

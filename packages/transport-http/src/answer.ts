@@ -58,6 +58,18 @@ export async function readAnswer(answer: HttpAnswer, options: ReadAnswerOptions)
 const blank = /^\s*$/
 const maxForeignBytes = 65_536
 
+/** Longer ones do not fit into the head of a request that most servers take. */
+const maxEventIdBytes = 4_096
+
+/** The id of an event as the value of a field, which holds its bytes in UTF-8 (WHATWG); `undefined` for one that no field can hold. */
+function fieldOfEventId(id: string): string | undefined {
+  if (id.length > maxEventIdBytes) return undefined
+  const bytes = new TextEncoder().encode(id)
+  if (bytes.length > maxEventIdBytes) return undefined
+  const field = String.fromCharCode(...bytes)
+  return /^[\t\x20-\x7E\x80-\xFF]+$/.test(field) ? field : undefined
+}
+
 /** The messages of an event stream. */
 export class MessageStream implements AsyncIterable<RpcMessage | RpcReject> {
   readonly #body: AsyncIterable<Uint8Array>
@@ -70,10 +82,10 @@ export class MessageStream implements AsyncIterable<RpcMessage | RpcReject> {
     this.#payload = payload
   }
 
-  /** Where the stream can be taken up again, if it can. */
+  /** Where the stream can be taken up again, if it can: the value of `Last-Event-ID`. */
   get lastEventId(): string | undefined {
     const id = this.#decoder.lastEventId
-    return id === '' ? undefined : id
+    return id === undefined || id === '' ? undefined : fieldOfEventId(id)
   }
 
   /** How long the server wants us to wait before we do. */

@@ -515,6 +515,33 @@ describe('the stream of an answer', () => {
     expect(server.calls('tools/call')).toHaveLength(1)
   })
 
+  test('LG-RESUME-01: an id of any letters is given back as it came; one that no field can hold cannot be taken up', async () => {
+    const answered: Script = (_arrived, response) => {
+      stream(response)
+      response.end(event(resultOf(server.calls('tools/call').at(-1) as Arrived, done)))
+    }
+    const { script } = legacy({
+      calls: (arrived, response) => {
+        stream(response)
+        const { name } = arrived.body['params'] as { readonly name: string }
+        response.end(`id: ${name}\nretry: 1\ndata:\n\n`)
+      },
+      get: (arrived, response, request) =>
+        arrived.headers['last-event-id'] === undefined ? plain(response, 405) : answered(arrived, response, request),
+    })
+    await using server = await scriptedServer(script)
+    await using client = await connectLegacy(server.url, { clock: fastClock() })
+    for (const id of ['é-1', '日本🎈']) {
+      expect(await client.tool(id)).toMatchObject(done)
+      const field = ofKind(server.arrived, 'GET').at(-1)?.headers['last-event-id'] ?? ''
+      expect(Buffer.from(field, 'latin1').toString()).toBe(id)
+    }
+    for (const id of ['a\u0001b', 'x'.repeat(5_000)]) {
+      expect(await failureOf(client.tool(id))).toMatchObject({ kind: 'unknown-outcome' })
+    }
+    expect(ofKind(server.arrived, 'GET')).toHaveLength(3)
+  })
+
   test('BR-239: a pause longer than any timer holds is no reason to come back at once', async () => {
     const { script } = legacy({
       calls: (_arrived, response) => {

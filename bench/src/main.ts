@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { exitOnSignals } from './exit-on-signals.ts'
 import { describeMachine } from './machine.ts'
 import { toMarkdown } from './markdown.ts'
 import { type Options, parseOptions, usage } from './options.ts'
@@ -9,6 +10,7 @@ import { summarise } from './summary.ts'
 import { type Carrier, carriers } from './targets.ts'
 import { createWire } from './wire.ts'
 
+exitOnSignals()
 const options = parseOptions(process.argv.slice(2))
 if (options === 'help') process.stdout.write(usage)
 else await bench(options)

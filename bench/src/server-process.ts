@@ -27,6 +27,12 @@ export interface ServerProcess {
   end(): Promise<void>
 }
 
+/** Servers that run. None of them outlives this process, whether it ends by itself, by an error or as `exitOnSignals` does. */
+const running = new Set<ChildProcessByStdio<Writable, Readable, Readable>>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 /** Lines of stderr that are kept for errors. */
 const keptLines = 20
 
@@ -40,6 +46,8 @@ export function startServer({ command, env, core, endSignal }: StartOptions): Se
   })
   if (child.pid === undefined) throw new Error(`could not start ${command.join(' ')}`)
   const exited = once(child, 'exit')
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   // A write to a process that is gone shows as a missing answer, which has a deadline.
   child.stdin.on('error', () => {})
 

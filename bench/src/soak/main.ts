@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { exitOnSignals } from '../exit-on-signals.ts'
 import { type Endurance, endure } from './endure.ts'
 import { scenarios } from './scenarios.ts'
 
@@ -8,6 +9,7 @@ const usage = `pnpm soak [options]
   --scale X        share of a full soak (1)
 `
 
+exitOnSignals()
 const { values } = parseArgs({
   options: {
     scenario: { type: 'string', multiple: true },

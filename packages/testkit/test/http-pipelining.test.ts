@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { createRevisionPolicy, modernRevision } from '@atenea/mcpcompat'
+import { createRevisionPolicy, type Dispatcher, modernRevision } from '@atenea/mcpcompat'
 import { listenHttp } from '@atenea/transport-http/node'
 import { expect, onTestFinished, test } from 'vitest'
 import { createServedCore } from '../src/served-core.ts'
@@ -9,7 +9,8 @@ import { until } from './_util/processes.ts'
 const policy = createRevisionPolicy()
 
 function post(id: string, method: string, params: object, fields: readonly string[] = []): string {
-  const body = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: modernMeta } })
+  const meta = { ...modernMeta, 'io.modelcontextprotocol/logLevel': 'debug' }
+  const body = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } })
   return [
     'POST /mcp HTTP/1.1',
     'Host: 127.0.0.1',
@@ -40,6 +41,37 @@ test('MH-SSE-10: calls that wait for their turn on a connection are cancelled wi
   await until(() => listener.handler.openCalls === 0)
   await until(() => aborted === 2)
   expect(aborted).toBe(2)
+})
+
+test('a handler that waits until its client has read is not kept when the connection of a queued call closes', async () => {
+  const core = createServedCore()
+  let begun = 0
+  let ended = 0
+  const patient: Dispatcher = {
+    notify: (notice, context) => core.notify(notice, context),
+    view: (principal) => core.view(principal),
+    drain: async () => await core.drain(),
+    call: async (_call, context) => {
+      begun++
+      try {
+        for (;;) {
+          context.signal.throwIfAborted()
+          await context.emit({ method: 'notifications/message', params: { level: 'error', data: 'x'.repeat(100_000) } })
+        }
+      } finally {
+        ended++
+      }
+    },
+  }
+  await using listener = await listenHttp(patient, { policy })
+  const socket = connect({ port: listener.port, host: '127.0.0.1' })
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => undefined).pause()
+  socket.write(sleep('a', 1) + sleep('b', 1) + sleep('c', 1))
+  await until(() => begun === 3)
+  socket.destroy()
+  await until(() => ended === 3)
+  expect(listener.handler.openCalls).toBe(0)
 })
 
 test('a client that queues more than it reads for long is cut off, with all that waits', async () => {

@@ -153,13 +153,16 @@ export class NodeExchange implements HttpExchange {
 
   #relieved(): Promise<void> {
     const res = this.#res
+    const waiting = res.socket === null ? waitingOn(this.#req.socket) : undefined
     return new Promise((resolve) => {
       const done = (): void => {
+        waiting?.delete(done)
         res.off('drain', done)
         res.off('close', done)
         this.#relief = undefined
         resolve()
       }
+      waiting?.add(done)
       res.once('drain', done)
       res.once('close', done)
     })

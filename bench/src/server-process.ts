@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { homedir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { withDeadline } from './deadline.ts'
 
@@ -36,12 +37,12 @@ process.on('exit', () => {
 /** Lines of stderr that are kept for errors. */
 const keptLines = 20
 
-/** Starts a server. It inherits nothing of our environment but PATH. */
+/** Starts a server. It inherits nothing of our environment but PATH and the home directory. */
 export function startServer({ command, env, core, endSignal }: StartOptions): ServerProcess {
   const pinned = core === undefined ? command : (['taskset', '-c', String(core), ...command] as const)
   const [program, ...args] = pinned
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, {
-    env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: homedir(), NODE_ENV: 'production', ...env },
     stdio: 'pipe',
   })
   if (child.pid === undefined) throw new Error(`could not start ${command.join(' ')}`)

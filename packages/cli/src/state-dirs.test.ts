@@ -1,5 +1,5 @@
-import { homedir } from 'node:os'
-import { describe, expect, test } from 'vitest'
+import os, { homedir } from 'node:os'
+import { describe, expect, test, vi } from 'vitest'
 import { cacheDir, stateDir } from './state-dirs.ts'
 
 describe('state and cache directories', () => {
@@ -11,5 +11,13 @@ describe('state and cache directories', () => {
   ])('%j', (environment, state, cache) => {
     expect(stateDir(environment)).toBe(state)
     expect(cacheDir(environment)).toBe(cache)
+  })
+
+  test('a user without a home hears what to set', () => {
+    using _ = vi.spyOn(os, 'homedir').mockImplementation(() => {
+      throw new Error('uv_os_get_passwd returned ENOENT')
+    })
+    expect(() => cacheDir({})).toThrow(/no home directory; set HOME or XDG_CACHE_HOME/)
+    expect(stateDir({ XDG_STATE_HOME: '/s' })).toBe('/s/atenea')
   })
 })

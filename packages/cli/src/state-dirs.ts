@@ -1,13 +1,17 @@
 import { isAbsolute, join } from 'node:path'
+import { UsageError } from './exit-error.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where state lives that should outlast a restart: `$XDG_STATE_HOME/atenea`, else `~/.local/state/atenea`. Not created here. */
+/**
+ * Where state lives that should outlast a restart: `$XDG_STATE_HOME/atenea`, else `~/.local/state/atenea`. Not created here.
+ * Throws a `UsageError` when it would be below the home directory and there is none.
+ */
 export function stateDir(environment: Environment): string {
   return baseDir(environment, 'XDG_STATE_HOME', ['.local', 'state'])
 }
 
-/** Where things live that can be fetched again: `$XDG_CACHE_HOME/atenea`, else `~/.cache/atenea`. Not created here. */
+/** Where things live that can be fetched again: `$XDG_CACHE_HOME/atenea`, else `~/.cache/atenea`; else as `stateDir`. */
 export function cacheDir(environment: Environment): string {
   return baseDir(environment, 'XDG_CACHE_HOME', ['.cache'])
 }
@@ -17,9 +21,14 @@ function baseDir(environment: Environment, variable: string, fallback: readonly 
   const named = environment[variable]
   if (named !== undefined && isAbsolute(named)) return join(named, 'atenea')
   const home = environment['HOME']
-  return join(
-    home !== undefined && isAbsolute(home) ? home : process.getBuiltinModule('node:os').homedir(),
-    ...fallback,
-    'atenea',
-  )
+  return join(home !== undefined && isAbsolute(home) ? home : systemHome(variable), ...fallback, 'atenea')
+}
+
+function systemHome(variable: string): string {
+  try {
+    return process.getBuiltinModule('node:os').homedir()
+  } catch (cause) {
+    // A container may run under a number that no user has.
+    throw new UsageError(`this user has no home directory; set HOME or ${variable} to an absolute path`, { cause })
+  }
 }

@@ -17,6 +17,7 @@ const oldestNode: Readonly<Record<string, string>> = {
   '@atenea/blobs': '>=20.19',
   '@atenea/core': '>=20.19',
   '@atenea/mcpcompat': '>=20.19',
+  '@atenea/probe': '>=20.19',
   '@atenea/transport-http': '>=20.19',
   '@atenea/transport-stdio': '>=20.19',
   'atenea-server': '>=22.13',
@@ -24,6 +25,7 @@ const oldestNode: Readonly<Record<string, string>> = {
 
 test('exactly these packages and apps are published', () => {
   expect(publishedMembers().map((member) => member.manifest.name)).toEqual([
+    '@atenea/probe',
     'atenea-server',
     '@atenea/blobs',
     '@atenea/core',

@@ -19,6 +19,7 @@ const graph: Readonly<Record<string, readonly string[]>> = {
   '@atenea/example-hello-tool': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
   '@atenea/example-tea': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
   '@atenea/mcpcompat': [],
+  '@atenea/probe': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/testkit': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/transport-http': ['@atenea/mcpcompat'],
   '@atenea/transport-stdio': ['@atenea/mcpcompat'],

@@ -4,7 +4,8 @@ export interface MissingVariable {
 }
 
 /**
- * Puts environment variables into a text: `${NAME}` and `${NAME:-default}` (also used when the variable is empty); `$${`
+ * Puts environment variables into a text: `${NAME}`, also written `${env:NAME}` as editors do, and
+ * `${NAME:-default}` (also used when the variable is empty); `$${`
  * stands for a literal `${`. Other dollar signs stay as they are. Values are not expanded again.
  */
 export function expandVariables(
@@ -13,7 +14,7 @@ export function expandVariables(
 ): string | MissingVariable {
   let missing: string | undefined
   const expanded = text.replace(
-    /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g,
+    /\$\$\{|\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g,
     (whole, name: string | undefined, fallback: string | undefined) => {
       if (name === undefined) return whole.slice(1)
       const value = Object.hasOwn(environment, name) ? environment[name] : undefined

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { expectEnd, scanMembers, skipSpace, skipValue } from './scan.ts'
+import { expectEnd, scanElements, scanMembers, skipSpace, skipValue } from './scan.ts'
 
 function accepts(text: string): boolean {
   try {
@@ -205,5 +205,37 @@ describe('hostile sizes', () => {
   test('a hundred thousand members', () => {
     const text = `{${Array.from({ length: 100_000 }, (_, index) => `"k${index}":${index}`).join(',')}}`
     expect(scanMembers(text).spans.size).toBe(100_000)
+  })
+})
+
+describe('the elements of an array', () => {
+  test('are found where they stand, whatever white space is around them', () => {
+    const text = ' [ 1 ,{"a":[2,3]},\n"],[" ,[] ] '
+    expect(scanElements(text).map(({ start, end }) => text.slice(start, end))).toEqual([
+      '1',
+      '{"a":[2,3]}',
+      '"],["',
+      '[]',
+    ])
+    expect(scanElements('[]')).toEqual([])
+    expect(scanElements('[ \n]')).toEqual([])
+  })
+
+  test('are those that JSON.parse finds', () => {
+    const spaced = fc
+      .array(fc.jsonValue())
+      .chain((values) =>
+        whitespace.map((space) => ({ values, text: JSON.stringify(values, undefined, space) + space })),
+      )
+    fc.assert(
+      fc.property(spaced, ({ values, text }) => {
+        const found = scanElements(text).map(({ start, end }): unknown => JSON.parse(text.slice(start, end)))
+        expect(found).toEqual(JSON.parse(JSON.stringify(values)))
+      }),
+    )
+  })
+
+  test.each(['', '{}', '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', '[1]]', '[1],', '1'])('%j is no array', (text) => {
+    expect(() => scanElements(text)).toThrow(SyntaxError)
   })
 })

@@ -4,7 +4,7 @@
  * the position and quotes nothing, since texts hold secrets and errors are logged.
  */
 
-/** Where the value of a member stands in its source text: `start` is its first character, `end` is after its last. */
+/** Where the value of a member, or an element, stands in its source text: `start` is its first character, `end` is after its last. */
 export interface MemberSpan {
   readonly start: number
   readonly end: number
@@ -23,6 +23,7 @@ const comma = 0x2c
 const colon = 0x3a
 const openBracket = 0x5b
 const backslash = 0x5c
+const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
@@ -44,6 +45,26 @@ export function scanMembers(text: string): Members {
   }
   expectEnd(text, cursor.end)
   return { spans, duplicates: [...duplicates] }
+}
+
+/** Finds the elements of a JSON array without parsing them. */
+export function scanElements(text: string): readonly MemberSpan[] {
+  const spans: MemberSpan[] = []
+  let at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== openBracket) throw syntaxErrorAt(text, at)
+  at = skipSpace(text, at + 1)
+  if (text.charCodeAt(at) !== closeBracket) {
+    for (;;) {
+      const end = skipValue(text, at)
+      spans.push({ start: at, end })
+      at = skipSpace(text, end)
+      if (text.charCodeAt(at) === closeBracket) break
+      if (text.charCodeAt(at) !== comma) throw syntaxErrorAt(text, at)
+      at = skipSpace(text, at + 1)
+    }
+  }
+  expectEnd(text, at + 1)
+  return spans
 }
 
 /** Walks over the members of the object that starts at `at` (or after white space there). */

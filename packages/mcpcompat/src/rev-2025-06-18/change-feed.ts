@@ -54,6 +54,11 @@ export class ChangeFeed {
     this.#options = options
   }
 
+  /** What the listen in force was granted; `{}` when there is none now. */
+  get granted(): SubscriptionFilter {
+    return this.#current?.granted ?? {}
+  }
+
   /** Starts to forward list changes of these types. */
   async follow(types: SubscriptionFilter): Promise<void> {
     this.#types = types

@@ -40,7 +40,13 @@ describe('servers of a client’s configuration', () => {
     expect(servers.map(({ name, target }) => [name, target])).toEqual([
       [
         'files',
-        { kind: 'command', command: 'npx', args: ['-y', 'files'], env: { LEVEL: '3', KEY: 'k1' }, cwd: '/srv' },
+        {
+          kind: 'command',
+          command: 'npx',
+          args: ['-y', 'files'],
+          env: { LEVEL: '3', KEY: 'k1' },
+          cwd: join(folder, 'sub'),
+        },
       ],
       ['web', { kind: 'http', url: 'https://x.example/k1/mcp', headers: { Authorization: 'Bearer k1' } }],
       ['old', undefined],

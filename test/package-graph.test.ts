@@ -18,6 +18,8 @@ const graph: Readonly<Record<string, readonly string[]>> = {
   '@atenea/core': ['@atenea/mcpcompat'],
   '@atenea/example-hello-tool': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
   '@atenea/example-tea': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
+  // What the apps have in common to serve: private and bundled into them, so that it is no arrow between published packages.
+  '@atenea/fronts': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/mcpcompat': [],
   '@atenea/probe': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/testkit': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
@@ -27,6 +29,7 @@ const graph: Readonly<Record<string, readonly string[]>> = {
     '@atenea/blobs',
     '@atenea/cli',
     '@atenea/core',
+    '@atenea/fronts',
     '@atenea/mcpcompat',
     '@atenea/transport-http',
     '@atenea/transport-stdio',

@@ -1,7 +1,7 @@
 import type { Logger } from '@atenea/cli'
 import { type Core, createCore } from '@atenea/core'
+import { logDiagnostics } from '@atenea/fronts'
 import type { CreateAllowListOptions } from '@atenea/mcpcompat'
-import { logDiagnostics } from './log-diagnostics.ts'
 import { createAtprotoAccess } from './atproto/atproto.ts'
 import { blobResource } from './blob-resource.ts'
 import { draftPost } from './prompts/draft-post.ts'

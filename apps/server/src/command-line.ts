@@ -1,38 +1,17 @@
-import { exitCode, type Flags, flag, type HelpText, logFormats, logLevels, type ParsedFlags } from '@atenea/cli'
+import { exitCode, type Flags, flag, type HelpText, type ParsedFlags } from '@atenea/cli'
+import { commonFlags, createFrontFlags, limitFlags } from '@atenea/fronts'
 import { accountVariables, atprotoDefaults, maxMessageBlobBytes } from './atproto/atproto-settings.ts'
-import { defaultHttpHost, defaults } from './settings.ts'
+import { socketFile } from './settings.ts'
 
 const frontFlags = {
-  stdio: flag.switch('serve the client that started this process, on stdin and stdout', {
-    default: 'when no other front is named',
-  }),
-  socket: flag.texts(
-    'PATH',
-    'serve clients on a unix socket that only you can reach; the word default stands for server.sock in the state directory',
-  ),
-  http: flag.texts(
-    '[HOST:]PORT',
-    `serve clients by HTTP on http://HOST:PORT/mcp; HOST is ${defaultHttpHost} unless given, and any other than this machine needs one of the next two`,
-  ),
-  'bearer-token-file': flag.text(
-    'FILE',
-    'serve HTTP only to clients that send one of the tokens in this file: a line for each, with a name before it or not',
-  ),
-  'allow-unauthenticated': flag.switch('serve HTTP to everybody who can reach it, also from other machines'),
-  'allow-origin': flag.texts('ORIGIN', 'let pages of this origin ask by HTTP, such as https://example.com'),
-  protocol: flag.choice(['both', 'legacy', 'modern'], 'eras of the protocol that are served', { default: 'both' }),
-  'legacy-revisions': flag.text('LIST', 'legacy revisions to serve, separated by commas, in place of the default one'),
+  ...createFrontFlags(socketFile),
   config: flag.text('FILE', 'read settings from a JSON file with comments; flags win over it'),
 } satisfies Flags
 
 const policyFlags = {
   'allow-tool': flag.texts('GLOB', 'serve only tools whose name matches; * stands for anything', { default: 'all' }),
   'deny-tool': flag.texts('GLOB', 'do not serve tools whose name matches, even if they are allowed'),
-  'max-body-bytes': flag.integer('N', 'longest message that is read, in bytes', {
-    min: 1024,
-    max: 256 * 1024 * 1024,
-    default: `${defaults.maxBodyBytes}, 16 MiB`,
-  }),
+  ...limitFlags,
 } satisfies Flags
 
 const atprotoFlags = {
@@ -54,13 +33,6 @@ const atprotoFlags = {
     'an exact origin that may be spoken to whatever it is, such as http://localhost:2583; all others must be public and https',
   ),
   nameserver: flag.texts('ADDRESS', 'name server that is asked for handles', { default: 'those of the system' }),
-} satisfies Flags
-
-const commonFlags = {
-  'log-level': flag.choice(logLevels, 'what is logged on stderr', { default: defaults.logLevel }),
-  'log-format': flag.choice(logFormats, 'how it is logged', { default: defaults.logFormat }),
-  help: flag.switch('show this text', { short: 'h' }),
-  version: flag.switch('show the version'),
 } satisfies Flags
 
 const flags = { ...frontFlags, ...policyFlags, ...atprotoFlags, ...commonFlags }

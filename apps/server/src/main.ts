@@ -18,12 +18,12 @@ import {
   suggest,
   UsageError,
 } from '@atenea/cli'
+import { frontDefaults, isUrl, connectToServer, serveFronts, socketPath } from '@atenea/fronts'
 import { TransportError } from '@atenea/mcpcompat'
 import { assemble } from './assemble.ts'
 import { type CommandLine, commandLineFlags, helpText } from './command-line.ts'
-import { isUrl, readSettings, socketPath } from './config/read-settings.ts'
-import { serve } from './serve.ts'
-import { defaults } from './settings.ts'
+import { readSettings } from './config/read-settings.ts'
+import { socketFile } from './settings.ts'
 import { version } from './version.ts'
 
 const name = 'atenea-server'
@@ -34,7 +34,10 @@ addEnvironmentSecrets(redactor, environment)
 /** That of the settings, once they are known. */
 let logger = loggerOf()
 
-function loggerOf(threshold: LogThreshold = defaults.logLevel, format: LogFormat = defaults.logFormat): Logger {
+function loggerOf(
+  threshold: LogThreshold = frontDefaults.logLevel,
+  format: LogFormat = frontDefaults.logFormat,
+): Logger {
   return createLogger({ name, threshold, format, redactor, colour: () => mayUseColour(environment) })
 }
 
@@ -67,7 +70,7 @@ const actions: Readonly<Record<string, Action>> = {
     if (words.length > 0) throw new UsageError(`${JSON.stringify(words[0])} is no option; flags begin with --`)
     const settings = await readSettings(commandLine, environment)
     logger = loggerOf(settings.logLevel, settings.logFormat)
-    return await serve(assemble(settings, logger), settings, context, logger, redactor)
+    return await serveFronts(assemble(settings, logger), { settings, program: name, context, logger, redactor })
   },
   status: async (commandLine, words, { shutdown }) => {
     const path = onlySocket('status', commandLine, words)
@@ -83,8 +86,7 @@ const actions: Readonly<Record<string, Action>> = {
   connect: async (commandLine, words, { shutdown }) => {
     const path = onlySocket('connect', commandLine, words)
     if (isUrl(path)) throw new UsageError('connect takes the path of a socket; a client that speaks HTTP needs no help')
-    const { connectToServer } = await import('./connect.ts')
-    return await connectToServer(path, shutdown)
+    return await connectToServer(path, { program: name, shutdown })
   },
 }
 
@@ -92,7 +94,7 @@ const actions: Readonly<Record<string, Action>> = {
 function onlySocket(command: string, { values }: CommandLine, words: readonly string[]): string {
   const [path = 'default', ...more] = [...words, ...(values.socket ?? [])]
   if (more.length > 0) throw new UsageError(`${command} takes one socket path`)
-  return isUrl(path) ? path : socketPath(path, environment)
+  return isUrl(path) ? path : socketPath(path, environment, socketFile)
 }
 
 void runProgram({

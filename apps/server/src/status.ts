@@ -13,7 +13,7 @@ import { type ClientConnection, connectDuplex, createCallerContext, linkSignals 
 import { connectHttp } from '@atenea/transport-http'
 import { createNodeSend } from '@atenea/transport-http/node'
 import { dialSocket } from '@atenea/transport-stdio'
-import { isUrl } from './config/read-settings.ts'
+import { isUrl } from '@atenea/fronts'
 import { version } from './version.ts'
 
 /** How long the server may take for all answers together. */

@@ -5,6 +5,7 @@ import type { ProtectedResource } from './auth/protected-resource.ts'
 import { FetchExchange } from './carrier/fetch-exchange.ts'
 import { NodeExchange, type NodeRequest, type NodeResponse } from './carrier/node-exchange.ts'
 import { HttpServer } from './http-server.ts'
+import type { Readiness } from './readiness.ts'
 import { Wheel } from './wheel.ts'
 
 export interface CreateHttpHandlerOptions {
@@ -51,6 +52,8 @@ export interface CreateHttpHandlerOptions {
   readonly answerTimeoutMs?: number | undefined
   /** Whether results name the server (MC-META-10). Default true. */
   readonly nameServer?: boolean | undefined
+  /** Makes `GET /readyz` tell whether what the server depends on is there. Absent: not found. `GET /healthz` needs nothing. */
+  readonly readiness?: Readiness | undefined
   readonly onDiagnostic?: OnDiagnostic | undefined
   readonly clock?: Clock | undefined
 }

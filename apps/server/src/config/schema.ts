@@ -1,9 +1,7 @@
-import { logFormats, logLevels } from '@atenea/cli'
+import { frontConfigShape, frontLimitsShape, limit } from '@atenea/fronts/config'
 import * as z from 'zod'
-import { defaults } from '../settings.ts'
 import { atprotoDefaults, maxMessageBlobBytes } from '../atproto/atproto-settings.ts'
 import { isDirectoryUrl, isHttpOrigin, isServerAddress } from './atproto-settings.ts'
-import { isOrigin } from './http-settings.ts'
 
 const names = (what: string, verb: 'Serve' | 'Do not serve'): z.ZodOptional<z.ZodArray<z.ZodString>> =>
   z
@@ -29,35 +27,11 @@ const resource = z
   })
   .refine(({ text, file }) => (text === undefined) !== (file === undefined), 'needs either text or file, and not both')
 
-const integer = (min: number, max: number, fallback: number, what: string): z.ZodOptional<z.ZodInt> =>
-  z.int().min(min).max(max).describe(`${what} Default ${fallback}.`).optional()
-
 /** The configuration file of `atenea-server`. Unknown keys are faults. */
 export const configSchema = z
   .strictObject({
     $schema: z.string().optional().describe('For editors; ignored here.'),
-    stdio: z.boolean().optional().describe('Serve on stdin and stdout.'),
-    sockets: z.array(z.string().min(1)).optional().describe('Unix sockets to serve on, as --socket.'),
-    http: z.array(z.string().min(1)).optional().describe('Where to serve HTTP: [HOST:]PORT, as --http.'),
-    bearerTokenFile: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('A file with the tokens of those who may use HTTP; relative to this file.'),
-    allowUnauthenticated: z
-      .boolean()
-      .optional()
-      .describe('Serve HTTP to everybody who can reach it, also from other machines.'),
-    allowedOrigins: z
-      .array(z.string().refine(isOrigin, 'must be an origin, such as https://example.com'))
-      .optional()
-      .describe('Origins of web pages that may ask by HTTP.'),
-    protocol: z.enum(['both', 'legacy', 'modern']).optional().describe('Eras of the protocol that are served.'),
-    legacyRevisions: z
-      .array(z.string())
-      .min(1)
-      .optional()
-      .describe('Legacy revisions to serve in place of the default one.'),
+    ...frontConfigShape,
     enabledTools: names('tools', 'Serve'),
     disabledTools: names('tools', 'Do not serve'),
     enabledPrompts: names('prompts', 'Serve'),
@@ -93,35 +67,21 @@ export const configSchema = z
     cacheDir: z.string().min(1).optional().describe('Folder for blobs that were fetched, as --cache-dir.'),
     limits: z
       .strictObject({
-        inlineBytes: integer(
+        inlineBytes: limit(
           0,
           maxMessageBlobBytes,
           atprotoDefaults.inlineLimitBytes,
           'Largest blob that the result of a tool holds, in bytes; a larger one is linked to.',
         ),
-        cacheBytes: integer(
+        cacheBytes: limit(
           0,
           999_999_999_999_999,
           atprotoDefaults.cacheMaxBytes,
           'Bytes of all blobs in the cache together.',
         ),
-        maxBodyBytes: integer(
-          1024,
-          256 * 1024 * 1024,
-          defaults.maxBodyBytes,
-          'Longest message that is read, in bytes.',
-        ),
-        maxInFlight: integer(1, 65_536, defaults.maxInFlight, 'Most calls in flight for one connection.'),
-        shutdownTimeoutMs: integer(
-          0,
-          600_000,
-          defaults.shutdownTimeoutMs,
-          'How long accepted calls may go on after the end of input or a signal, in milliseconds.',
-        ),
+        ...frontLimitsShape,
       })
       .optional(),
-    logLevel: z.enum(logLevels).optional(),
-    logFormat: z.enum(logFormats).optional(),
   })
   .meta({ title: 'Configuration of atenea-server' })
 

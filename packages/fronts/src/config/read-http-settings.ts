@@ -1,17 +1,13 @@
 import { UsageError } from '@atenea/cli'
 import { resolve } from 'node:path'
-import type { CommandLine } from '../command-line.ts'
-import { defaultHttpHost, type HttpSetting, type Settings } from '../settings.ts'
-import type { Config } from './schema.ts'
+import type { FrontValues } from '../front-flags.ts'
+import { defaultHttpHost, type FrontSettings, type HttpSetting } from '../front-settings.ts'
+import type { FrontConfig } from './front-config.ts'
 
-type HttpSettings = Pick<Settings, 'http' | 'bearerTokenFile' | 'allowUnauthenticated' | 'allowedOrigins'>
+type HttpSettings = Pick<FrontSettings, 'http' | 'bearerTokenFile' | 'allowUnauthenticated' | 'allowedOrigins'>
 
 /** Where HTTP is served and to whom. Throws a `UsageError` that says what is wrong. */
-export function readHttpSettings(
-  { values }: Pick<CommandLine, 'values'>,
-  config: Config,
-  folder: string,
-): HttpSettings {
+export function readHttpSettings(values: FrontValues, config: FrontConfig, folder: string): HttpSettings {
   const http = (values.http ?? config.http ?? []).map(readAddress)
   const given = values['bearer-token-file'] ?? config.bearerTokenFile
   const fileFolder = values['bearer-token-file'] === undefined ? folder : '.'

@@ -6,34 +6,36 @@ import {
   printErr,
   type ProgramContext,
   type Redactor,
-  UsageError,
 } from '@atenea/cli'
-import {
-  createRevisionPolicy,
-  type Dispatcher,
-  type OnDiagnostic,
-  RevisionError,
-  type RevisionPolicy,
-  TransportError,
-} from '@atenea/mcpcompat'
+import { type Dispatcher, type OnDiagnostic, TransportError } from '@atenea/mcpcompat'
 import { type Connection, serveConnection } from '@atenea/mcpcompat/transport'
+import type { Readiness } from '@atenea/transport-http'
 import { type LineOptions, listenSocket, openStdio, type SocketListener } from '@atenea/transport-stdio'
-import { logDiagnostics } from './log-diagnostics.ts'
-import type { Settings } from './settings.ts'
+import type { FrontSettings } from './front-settings.ts'
 import type { HttpFronts } from './http/listen.ts'
+import { logDiagnostics } from './log-diagnostics.ts'
+import { revisionPolicy } from './revision-policy.ts'
 import { terminalHint, tryHttpText, tryItText } from './try-it.ts'
+
+export interface ServeFrontsOptions {
+  readonly settings: FrontSettings
+  /** Name of the program, for texts that tell what to type next. */
+  readonly program: string
+  readonly context: ProgramContext
+  readonly logger: Logger
+  /** Gets every secret that is read. */
+  readonly redactor: Pick<Redactor, 'add'>
+  /** What `GET /readyz` answers on HTTP. */
+  readonly readiness?: Readiness | undefined
+}
 
 /**
  * Serves a dispatcher on all fronts of the settings until the client on stdin has left or a signal came. Then nothing new is
  * accepted, subscriptions end with their result, calls that were accepted are answered, and the fronts close.
  */
-export async function serve(
-  dispatcher: Dispatcher,
-  settings: Settings,
-  { shutdown }: ProgramContext,
-  logger: Logger,
-  redactor: Pick<Redactor, 'add'>,
-): Promise<ExitCode> {
+export async function serveFronts(dispatcher: Dispatcher, options: ServeFrontsOptions): Promise<ExitCode> {
+  const { settings, program, logger, redactor, readiness } = options
+  const { shutdown } = options.context
   const policy = revisionPolicy(settings)
   const onDiagnostic = logDiagnostics(logger)
   const stopping = new AbortController()
@@ -53,10 +55,12 @@ export async function serve(
   if (settings.http.length > 0) {
     // all fronts or none
     const { listenOnHttp } = await import('./http/listen.ts')
-    http = await listenOnHttp(dispatcher, settings, policy, onDiagnostic, redactor).catch(async (error: unknown) => {
-      await Promise.all(listeners.map((listener) => listener.close()))
-      throw error
-    })
+    http = await listenOnHttp(dispatcher, { settings, policy, onDiagnostic, redactor, readiness }).catch(
+      async (error: unknown) => {
+        await Promise.all(listeners.map((listener) => listener.close()))
+        throw error
+      },
+    )
   }
   for (const { path } of listeners) logger.info('listening', { socket: path })
   for (const url of http?.urls ?? []) logger.info('listening', { url })
@@ -66,7 +70,11 @@ export async function serve(
     )
   }
   if (settings.logFormat === 'text' && logger.isOn('info')) {
-    printErr(settings.stdio ? terminalHint() : tryItText(settings.sockets) + tryHttpText(http?.urls ?? []))
+    printErr(
+      settings.stdio
+        ? terminalHint(program)
+        : tryItText(program, settings.sockets) + tryHttpText(program, http?.urls ?? []),
+    )
   }
   try {
     if (settings.stdio) {
@@ -84,7 +92,7 @@ export async function serve(
 
 /** Opens all sockets or none. */
 async function listen(
-  settings: Settings,
+  settings: FrontSettings,
   serveOne: (connection: Connection) => Promise<void>,
   onDiagnostic: OnDiagnostic,
 ): Promise<readonly SocketListener[]> {
@@ -103,25 +111,8 @@ async function listen(
 }
 
 /** How lines are read and written. A client that does not read holds up the end no longer than calls that do not end do. */
-function lineOptions({ maxBodyBytes, shutdownTimeoutMs }: Settings, onDiagnostic: OnDiagnostic): LineOptions {
+function lineOptions({ maxBodyBytes, shutdownTimeoutMs }: FrontSettings, onDiagnostic: OnDiagnostic): LineOptions {
   return { maxLineBytes: maxBodyBytes, flushTimeoutMs: shutdownTimeoutMs, onDiagnostic }
-}
-
-/** The revisions that the settings allow. A `UsageError` for one that is not known. */
-function revisionPolicy({ protocol, legacyRevisions }: Pick<Settings, 'protocol' | 'legacyRevisions'>): RevisionPolicy {
-  if (protocol === 'modern' && legacyRevisions !== undefined) {
-    throw new UsageError('legacy revisions are named, but the protocol is modern only: leave one of the two out')
-  }
-  try {
-    return createRevisionPolicy({
-      ...(protocol === 'legacy' && { modern: [] }),
-      ...(protocol === 'modern' && { legacy: [] }),
-      ...(legacyRevisions !== undefined && { legacy: legacyRevisions }),
-    })
-  } catch (error) {
-    if (RevisionError.is(error)) throw new UsageError(error.message, { cause: error })
-    throw error
-  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

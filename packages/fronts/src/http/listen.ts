@@ -1,14 +1,23 @@
 import { ExitError, exitCode, type Redactor, UsageError } from '@atenea/cli'
 import { type Dispatcher, type OnDiagnostic, type RevisionPolicy, TransportError } from '@atenea/mcpcompat'
-import { createBearerAuthenticator } from '@atenea/transport-http'
+import type { Readiness } from '@atenea/transport-http'
 import { type HttpListener, isLoopback, listenHttp } from '@atenea/transport-http/node'
-import type { Settings } from '../settings.ts'
-import { readBearerTokens } from './bearer-tokens.ts'
+import type { FrontSettings } from '../front-settings.ts'
+import { createFrontAuthenticator } from './authenticator.ts'
 
 export interface HttpFronts {
   /** The endpoints. */
   readonly urls: readonly string[]
   close(): Promise<void>
+}
+
+export interface ListenOnHttpOptions {
+  readonly settings: FrontSettings
+  readonly policy: RevisionPolicy
+  readonly onDiagnostic: OnDiagnostic
+  /** Gets every secret that is read. */
+  readonly redactor: Pick<Redactor, 'add'>
+  readonly readiness: Readiness | undefined
 }
 
 /**
@@ -17,20 +26,16 @@ export interface HttpFronts {
  */
 export async function listenOnHttp(
   dispatcher: Dispatcher,
-  settings: Settings,
-  policy: RevisionPolicy,
-  onDiagnostic: OnDiagnostic,
-  redactor: Pick<Redactor, 'add'>,
+  { settings, policy, onDiagnostic, redactor, readiness }: ListenOnHttpOptions,
 ): Promise<HttpFronts> {
-  const { http, bearerTokenFile, allowedOrigins, maxBodyBytes, maxInFlight, shutdownTimeoutMs } = settings
+  const { http, allowedOrigins, maxBodyBytes, maxInFlight, shutdownTimeoutMs } = settings
+  const authenticate = createFrontAuthenticator(settings, redactor)
   const reachable = http.find(({ host }) => !isLoopback(host))
-  if (reachable !== undefined && bearerTokenFile === undefined && !settings.allowUnauthenticated) {
+  if (reachable !== undefined && authenticate === undefined && !settings.allowUnauthenticated) {
     throw new UsageError(
       `other machines can reach ${reachable.host}: name a file of tokens with --bearer-token-file, or give --allow-unauthenticated if everybody may use this server`,
     )
   }
-  const tokens = bearerTokenFile === undefined ? undefined : readBearerTokens(bearerTokenFile)
-  for (const secret of tokens?.secrets ?? []) redactor.add(secret)
   const open: HttpListener[] = []
   const close = async (timeoutMs: number): Promise<void> => {
     await Promise.all(open.map(async (listener) => await listener.close({ timeoutMs })))
@@ -44,7 +49,8 @@ export async function listenOnHttp(
         allowedOrigins,
         maxBodyBytes,
         maxInFlight,
-        authenticate: tokens && createBearerAuthenticator((token) => tokens.verify(token)),
+        authenticate,
+        readiness,
         onDiagnostic,
       })
       open.push(listener)

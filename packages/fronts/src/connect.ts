@@ -1,12 +1,18 @@
 import type { Socket } from 'node:net'
 import { ExitError, type ExitCode, exitCode } from '@atenea/cli'
 
+export interface ConnectToServerOptions {
+  /** Name of the program that serves, for advice. */
+  readonly program: string
+  readonly shutdown: AbortSignal
+}
+
 /**
  * Joins our stdin and stdout to a server's unix socket, byte for byte, for clients that can only start a command. Ends when the
  * server has closed the connection; the end of stdin is passed on, so that what was asked is still answered.
  */
-export async function connectToServer(path: string, shutdown: AbortSignal): Promise<ExitCode> {
-  const socket = await dial(path)
+export async function connectToServer(path: string, { program, shutdown }: ConnectToServerOptions): Promise<ExitCode> {
+  const socket = await dial(path, program)
   const ended = new Promise<void>((resolve, reject) => {
     // It may fail more than once; the first failure counts.
     socket.on('error', reject)
@@ -56,7 +62,7 @@ function delay(ms: number): Promise<void> {
   })
 }
 
-function dial(path: string): Promise<Socket> {
+function dial(path: string, program: string): Promise<Socket> {
   const socket = process.getBuiltinModule('node:net').connect({ path, allowHalfOpen: true })
   return new Promise((resolve, reject) => {
     socket.once('connect', () => {
@@ -64,7 +70,7 @@ function dial(path: string): Promise<Socket> {
       resolve(socket)
     })
     socket.once('error', (error) => {
-      const advice = 'Start one with: atenea-server --socket default'
+      const advice = `Start one with: ${program} --socket default`
       reject(
         new ExitError(exitCode.unreachable, `no server answers at ${path}: ${error.message}. ${advice}`, {
           cause: error,

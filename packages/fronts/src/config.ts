@@ -1,0 +1,2 @@
+// Loads zod with it, so that programs import this only once they have a file to read.
+export { frontConfigShape, frontLimitsShape, limit } from './config/front-schema.ts'

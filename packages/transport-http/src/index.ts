@@ -16,6 +16,7 @@ export type { Readiness, ReadinessReport } from './readiness.ts'
 
 // Client
 export type { AuthChallenge } from './auth/challenge.ts'
+export { parseChallenges } from './auth/challenge.ts'
 export type { Payload } from './answer.ts'
 export type { ConnectHttpOptions } from './client.ts'
 export { connectHttp } from './client.ts'

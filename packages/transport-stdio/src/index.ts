@@ -5,6 +5,8 @@ export type { OpenStdioOptions } from './serve.ts'
 // starting a server
 export { spawnServer } from './spawn.ts'
 export type { ServerConnection, SpawnServerOptions } from './spawn.ts'
+export { startServer } from './server-process.ts'
+export type { ServerProcess, StartServerOptions } from './server-process.ts'
 export { ServerExitError } from './spawn-errors.ts'
 export type { ServerExit } from './spawn-errors.ts'
 export { inheritedVariables } from './child-env.ts'

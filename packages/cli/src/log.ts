@@ -1,4 +1,5 @@
 import { printErr } from './print.ts'
+import { escaped, printable } from './printable.ts'
 import type { Redactor } from './redact.ts'
 
 export const logLevels = ['silent', 'error', 'warning', 'info', 'debug'] as const
@@ -74,10 +75,10 @@ export function createLogger(options: CreateLoggerOptions): Logger {
   }
 }
 
-/** Whether colours are welcome on stderr: it is a terminal, and `NO_COLOR` is not set (https://no-color.org). */
-export function mayUseColour(environment: Readonly<Record<string, string | undefined>>): boolean {
+/** Whether colours are welcome on stderr, or on another descriptor: it is a terminal, and `NO_COLOR` is not set (https://no-color.org). */
+export function mayUseColour(environment: Readonly<Record<string, string | undefined>>, descriptor = 2): boolean {
   if ((environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb') return false
-  return isTerminal(2)
+  return isTerminal(descriptor)
 }
 
 /** Whether a file descriptor is a terminal. What cannot be one is told without loading the module for terminals, which is slow. */
@@ -88,21 +89,6 @@ export function isTerminal(descriptor: number): boolean {
     return false // it is closed
   }
   return process.getBuiltinModule('node:tty').isatty(descriptor)
-}
-
-/**
- * The text without control characters, so that nothing that a peer sent can move the cursor of a terminal. Line feeds stay, and
- * what follows them is indented, so that it cannot pass for a line of its own.
- */
-function printable(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\r?\n/g, '\n  ')
-    .replace(/[^\P{Cc}\n]|[\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, escaped)
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 function quoteIfNeeded(text: string): string {

@@ -1,4 +1,5 @@
 import type { Flags } from './flags.ts'
+import { wrap } from './wrap.ts'
 
 /** What the help text of a command says. */
 export interface HelpText {
@@ -54,16 +55,4 @@ function renderTerms(terms: readonly (readonly [string, string])[]): string {
       return isLong ? `${head}\n${body}` : `${head.padEnd(column)}${body.trimStart()}`
     })
     .join('\n')
-}
-
-function wrap(text: string, columns: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > columns) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line]
 }

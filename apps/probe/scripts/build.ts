@@ -50,9 +50,10 @@ function licencesOf(meta: Metafile): string {
     const texts = readdirSync(path, { withFileTypes: true })
       .filter((entry) => entry.isFile() && /^(?:licen[cs]e|notice|copying)/i.test(entry.name))
       .map(({ name }) => readFileSync(join(path, name), 'utf8').trim())
-    return [`${String(manifest['name'])} ${String(manifest['version'])} (${String(manifest['license'])})`, ...texts].join(
-      '\n\n',
-    )
+    return [
+      `${String(manifest['name'])} ${String(manifest['version'])} (${String(manifest['license'])})`,
+      ...texts,
+    ].join('\n\n')
   })
   return `${parts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`
 }

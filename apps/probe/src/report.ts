@@ -1,5 +1,6 @@
 import type { Era, JsonObject, JsonValue } from '@atenea/mcpcompat'
 import type { FindingId } from './findings/catalog.ts'
+import type { FindingLevel } from './findings/kind.ts'
 
 /** Grows when a member of the report changes its meaning or goes away; new members alone leave it as it is. */
 export const reportVersion = 1
@@ -92,8 +93,6 @@ export type ListCounts = Readonly<Partial<Record<ListName, number>>>
 
 /** Entries as they were received, all pages together. */
 export type Lists = Readonly<Partial<Record<ListName, readonly JsonValue[]>>>
-
-export type FindingLevel = 'error' | 'warning' | 'note'
 
 /** One thing that is wrong or worth knowing. */
 export interface Finding {

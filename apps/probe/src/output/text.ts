@@ -1,0 +1,234 @@
+import { printable, wrap } from '@atenea/cli'
+import type { JsonObject, JsonValue } from '@atenea/mcpcompat'
+import type { EraReport, Finding, ListName, Report } from '../report.ts'
+import type { Run } from '../run.ts'
+import type { Style } from './style.ts'
+import { table } from './table.ts'
+import {
+  countsOf,
+  duration,
+  identityOf,
+  levelMoods,
+  levels,
+  moodOfReport,
+  moodOfVerdict,
+  revisionsOf,
+  signs,
+  stepWord,
+  targetName,
+  verdictWords,
+} from './words.ts'
+
+const width = 100
+const barWidth = 24
+/** Lines of what a server wrote to stderr. */
+const stderrLines = 12
+const shownNames = 12
+
+/** A run for people: what is wrong and what to do about it first. With several servers, a table of all of them at the end. */
+export function runText(run: Run, style: Style): string {
+  const parts = run.reports.map((report) => reportText(report, style, run.isList))
+  if (!run.isList) return `${parts.join('\n')}\n`
+  return `${[...parts, summaryTable(run, style)].join('\n\n')}\n`
+}
+
+function reportText(report: Report, style: Style, isBrief: boolean): string {
+  const sections = [headline(report, style, isBrief), eras(report, style)]
+  if (!isBrief) sections.push(aboutServer(report))
+  sections.push(auth(report), call(report, style), findings(report, style, isBrief), stderr(report))
+  if (!isBrief) sections.push(timing(report, style))
+  return sections.filter((section) => section !== '').join('\n\n')
+}
+
+function headline(report: Report, style: Style, isBrief: boolean): string {
+  const { verdict, target } = report
+  const mood = moodOfReport(report)
+  const before = isBrief && target.name !== undefined ? `${oneLine(target.name)}: ` : ''
+  const lines = [style.bold(style.mood(mood, `${signs[mood]} ${before}${oneLine(verdict.summary)}`))]
+  if (verdict.cause !== undefined) lines.push(labelled('Cause', verdict.cause))
+  if (verdict.repair !== undefined) lines.push(labelled('Repair', verdict.repair))
+  lines.push(style.dim(indented(oneLine(target.text))))
+  return lines.join('\n')
+}
+
+function eras({ legacy, modern }: Report, style: Style): string {
+  return [eraText('legacy', legacy, style), eraText('modern', modern, style)].join('\n')
+}
+
+function eraText(era: string, report: EraReport, style: Style): string {
+  const mood = moodOfVerdict(report.verdict)
+  const verdict = style.mood(mood, `${signs[mood]} ${verdictWords[report.verdict]}`.padEnd(22))
+  const first = `  ${era.padEnd(7)} ${verdict} ${oneLine(revisionsOf(report))}`.trimEnd()
+  const reason = report.reason === '' ? [] : wrapped(report.reason, 12).map((line) => style.dim(line))
+  return [first, ...reason].join('\n')
+}
+
+function aboutServer(report: Report): string {
+  const era = report.modern.server === undefined ? report.legacy : report.modern
+  const identity = identityOf(report)
+  if (identity === undefined && era.capabilities === undefined) return ''
+  const lines = ['Server']
+  if (identity !== undefined) lines.push(labelled('name', identity))
+  if (era.instructions !== undefined) lines.push(labelled('instructions', shortened(era.instructions, 300)))
+  if (era.capabilities !== undefined) lines.push(labelled('capabilities', capabilityWords(era.capabilities)))
+  for (const name of ['tools', 'prompts', 'resources', 'templates'] as const) {
+    const words = listWords(report, name)
+    if (words !== undefined) lines.push(labelled(name, words))
+  }
+  return lines.join('\n')
+}
+
+function capabilityWords(capabilities: JsonObject): string {
+  const words = Object.entries(capabilities).map(([name, value]) => {
+    const options = value !== null && typeof value === 'object' ? Object.keys(value) : []
+    return options.length === 0 ? name : `${name} (${options.join(', ')})`
+  })
+  return words.length === 0 ? 'none' : words.join(', ')
+}
+
+/** How many, and which; apart where the eras differ. */
+function listWords({ modern, legacy }: Report, name: ListName): string | undefined {
+  const counts = [modern.counts[name], legacy.counts[name]].filter((count) => count !== undefined)
+  if (counts.length === 0) return undefined
+  const entries = modern.lists[name] ?? legacy.lists[name] ?? []
+  const names = entries.slice(0, shownNames).map(entryName)
+  const more = entries.length > names.length ? ` and ${entries.length - names.length} more` : ''
+  const differs = new Set(counts).size > 1 ? `${counts[0]} modern, ${counts[1]} legacy` : String(counts[0])
+  return names.length === 0 ? differs : `${differs}: ${names.join(', ')}${more}`
+}
+
+function entryName(entry: JsonValue): string {
+  if (entry === null || typeof entry !== 'object' || Array.isArray(entry)) return '?'
+  const { name, uri, uriTemplate } = entry as JsonObject
+  const shown = name ?? uri ?? uriTemplate
+  return typeof shown === 'string' ? shown : '?'
+}
+
+function auth({ auth: challenge }: Report): string {
+  if (challenge === undefined) return ''
+  const lines = ['Authentication', labelled('status', String(challenge.status))]
+  lines.push(labelled('scheme', challenge.scheme ?? 'no challenge was sent'))
+  for (const [name, value] of Object.entries(challenge.parameters)) lines.push(labelled(name, value))
+  if (challenge.resourceMetadata !== undefined && challenge.parameters['resource_metadata'] === undefined) {
+    lines.push(labelled('metadata', challenge.resourceMetadata))
+  }
+  return lines.join('\n')
+}
+
+function call({ call: called }: Report, style: Style): string {
+  if (called === undefined) return ''
+  const mood = called.ok ? 'good' : 'bad'
+  const lines = [
+    `Call of ${oneLine(called.name)} (${called.era}): ${style.mood(mood, `${signs[mood]} ${called.ok ? 'answered' : 'failed'}`)} in ${duration(called.durationMs)}`,
+  ]
+  if (called.detail !== undefined) lines.push(...wrapped(called.detail, 2))
+  if (called.answer !== undefined) lines.push(indented(shortened(JSON.stringify(called.answer), 2000)))
+  return lines.join('\n')
+}
+
+function findings({ findings: found }: Report, style: Style, isBrief: boolean): string {
+  if (found.length === 0) return isBrief ? '' : 'Findings: none'
+  const lines = [`Findings: ${countsOf(found)}`]
+  for (const level of levels) {
+    const chosen = found.filter((finding) => finding.level === level)
+    if (chosen.length === 0 || (isBrief && level === 'note')) continue
+    lines.push(...chosen.map((finding) => findingText(finding, style)))
+  }
+  return lines.join('\n')
+}
+
+function findingText(finding: Finding, style: Style): string {
+  const { level, id, title, era, subject, evidence, repair, requirements, more } = finding
+  const mood = levelMoods[level]
+  const about = [subject === undefined ? '' : ` — ${oneLine(subject)}`, era === undefined ? '' : ` (${era})`].join('')
+  const first = `  ${style.mood(mood, `${signs[mood]} ${level}`)} ${style.bold(id)}: ${oneLine(title)}${about}`
+  const lines = [first]
+  if (evidence !== '') lines.push(...wrapped(`saw: ${evidence}`, 6))
+  if (more !== undefined && more > 0) lines.push(`      and ${more} more like it`)
+  if (level !== 'note') lines.push(...wrapped(`fix: ${repair}`, 6))
+  if (requirements.length > 0 && level !== 'note') lines.push(style.dim(`      rule: ${requirements.join(', ')}`))
+  return lines.join('\n')
+}
+
+/** Worth reading where a server did not do well. */
+function stderr(report: Report): string {
+  if (report.stderr === undefined || report.stderr.trim() === '' || moodOfReport(report) !== 'bad') return ''
+  const lines = report.stderr.trimEnd().split(/\r?\n/)
+  const shown = lines.slice(-stderrLines)
+  const title = shown.length < lines.length ? `The last ${shown.length} lines of its stderr` : 'Its stderr'
+  return [title, ...shown.map((line) => `  | ${oneLine(line)}`)].join('\n')
+}
+
+function timing({ steps, durationMs }: Report, style: Style): string {
+  const end = Math.max(durationMs, ...steps.map((step) => step.startMs + step.durationMs))
+  if (steps.length === 0 || end <= 0) return ''
+  const rows = steps.map((step) => {
+    const from = Math.min(barWidth - 1, Math.floor((step.startMs / end) * barWidth))
+    const cells = Math.max(1, Math.round((step.durationMs / end) * barWidth))
+    const bar = `${' '.repeat(from)}${'━'.repeat(Math.min(cells, barWidth - from))}`.padEnd(barWidth)
+    const era = step.era === undefined ? '' : ` (${step.era})`
+    return [
+      `  ${signs[step.ok ? 'good' : 'bad']} ${stepWord(step.name)}${era}`,
+      style.mood(step.ok ? 'plain' : 'bad', bar),
+      duration(step.durationMs),
+      style.dim(oneLine(step.detail ?? '')),
+    ]
+  })
+  return [`Timing: ${duration(durationMs)} in all`, table(rows, ['left', 'left', 'right', 'left'])].join('\n')
+}
+
+function summaryTable({ reports, notProbed }: Run, style: Style): string {
+  const rows = reports.map((report) => {
+    const mood = moodOfReport(report)
+    return [
+      style.mood(mood, `${signs[mood]} ${oneLine(targetName(report))}`),
+      outcomeWord(report) ?? verdictWords[report.legacy.verdict],
+      outcomeWord(report) === undefined ? verdictWords[report.modern.verdict] : '',
+      countsOf(report.findings),
+      duration(report.durationMs),
+    ]
+  })
+  const others = notProbed.map(({ name, reason }) => {
+    const mood = reason === 'disabled' ? 'plain' : 'bad'
+    return [
+      style.mood(mood, `${signs[mood]} ${oneLine(name)}`),
+      reason === 'disabled' ? 'disabled' : 'wrong in the configuration',
+    ]
+  })
+  const head = ['  server', 'legacy', 'modern', 'findings', 'time'].map((word) => style.bold(word))
+  return table([head, ...rows, ...others], ['left', 'left', 'left', 'left', 'right'])
+}
+
+/** What stands in place of verdicts where no era was seen. */
+function outcomeWord({ outcome }: Report): string | undefined {
+  if (outcome === 'unreachable') return 'unreachable'
+  return outcome === 'auth-required' ? 'wants a login' : undefined
+}
+
+/** A term and what it means, the latter wrapped below itself. */
+function labelled(label: string, text: string): string {
+  const column = 2 + Math.max(8, label.length + 2)
+  const [first = '', ...rest] = wrap(oneLine(text), width - column)
+  return [`  ${`${label}:`.padEnd(column - 2)}${first}`, ...rest.map((line) => `${' '.repeat(column)}${line}`)].join(
+    '\n',
+  )
+}
+
+function wrapped(text: string, indent: number): string[] {
+  return wrap(oneLine(text), width - indent).map(
+    (line, index) => `${' '.repeat(index === 0 ? indent : indent + 5)}${line}`,
+  )
+}
+
+function indented(text: string): string {
+  return `  ${text}`
+}
+
+/** What a peer wrote, unable to do anything to a terminal. */
+function oneLine(text: string): string {
+  return printable(text.replace(/\s*[\r\n]+\s*/g, ' ⏎ '))
+}
+
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()} … (${text.length} characters)`
+}

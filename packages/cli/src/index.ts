@@ -1,3 +1,5 @@
+export type { AppContext, RunAppOptions } from './app.ts'
+export { commandNamed, runApp } from './app.ts'
 export type { ExitCode } from './exit-codes.ts'
 export { exitCode } from './exit-codes.ts'
 export { ExitError, UsageError } from './exit-error.ts'

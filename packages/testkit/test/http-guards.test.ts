@@ -202,6 +202,12 @@ describe.each([
         'Bearer realm="mcp", error="invalid_token", error_description="The access token is not valid"',
       ],
       [
+        'a header that holds no token',
+        'Bearer good, Bearer good',
+        400,
+        'Bearer realm="mcp", error="invalid_request", error_description="The Authorization header holds no bearer token"',
+      ],
+      [
         'a token that is not enough',
         'Bearer narrow',
         403,
@@ -216,6 +222,21 @@ describe.each([
           expect(await messageOf(answer)).toMatchObject({ error: { code: -32_600 } })
         },
         { authenticate },
+      )
+    })
+
+    test('A7: while nobody can tell who asks, the answer is 503 with a time and no challenge', async () => {
+      await served(
+        async (carrier) => {
+          const answer = await askModern(carrier, 'tools/call', who)
+          expect([answer.status, answer.headers['retry-after'], answer.headers['www-authenticate']]).toEqual([
+            503,
+            '8',
+            undefined,
+          ])
+          expect(await messageOf(answer)).toMatchObject({ error: { code: -32_603, message: 'Ask again' } })
+        },
+        { authenticate: () => ({ status: 503, description: 'Ask again', retryAfterMs: 7_001 }) },
       )
     })
 

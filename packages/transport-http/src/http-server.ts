@@ -28,7 +28,7 @@ import {
   withDiscovery,
   within,
 } from '@atenea/mcpcompat/transport'
-import { type Challenge, isChallenge } from './auth/authenticate.ts'
+import { type AuthUnavailable, type Challenge, isPrincipal } from './auth/authenticate.ts'
 import { challengeField, type ResourceMetadata, resourceMetadata } from './auth/protected-resource.ts'
 import {
   answerAccepted,
@@ -42,6 +42,7 @@ import type { BodyFault, BodySink, HttpExchange } from './carrier/http-exchange.
 import { answerPreflight, corsFields, isPreflight } from './cors.ts'
 import { type ExchangeHostOptions, ServedExchange } from './exchange/serve.ts'
 import type { CreateHttpHandlerOptions } from './handler.ts'
+import { answerReadiness } from './readiness.ts'
 import type { EventLogOptions } from './session/event-log.ts'
 import { HttpSession } from './session/serve.ts'
 import { Sessions } from './session/sessions.ts'
@@ -68,6 +69,7 @@ export interface HttpServerOptions extends Omit<CreateHttpHandlerOptions, 'anony
 }
 
 const healthPath = '/healthz'
+const readyPath = '/readyz'
 
 /** What a handler is made of: each request goes down the ladder, and whoever serves its kind answers it. */
 export class HttpServer implements BodySink {
@@ -226,15 +228,15 @@ export class HttpServer implements BodySink {
     }
     const answer = authenticate(exchange)
     if (answer instanceof Promise) this.#admitLater(exchange, answer)
-    else if (isChallenge(answer)) this.#challenge(exchange, answer)
-    else this.#admit(exchange, answer)
+    else if (isPrincipal(answer)) this.#admit(exchange, answer)
+    else this.#refuse(exchange, answer)
   }
 
-  #admitLater(exchange: HttpExchange, answer: Promise<Principal | Challenge>): void {
+  #admitLater(exchange: HttpExchange, answer: Promise<Principal | Challenge | AuthUnavailable>): void {
     answer
       .then((known) => {
-        if (isChallenge(known)) this.#challenge(exchange, known)
-        else this.#admit(exchange, known)
+        if (isPrincipal(known)) this.#admit(exchange, known)
+        else this.#refuse(exchange, known)
       })
       .catch((error: unknown) => this.#fail(exchange, error))
   }
@@ -361,10 +363,18 @@ export class HttpServer implements BodySink {
 
   #elsewhere(exchange: HttpExchange): void {
     const path = pathOf(exchange.target)
+    const { readiness, authenticate } = this.#options
     const reads = exchange.method === 'GET' || exchange.method === 'HEAD'
     if (path === healthPath && reads) {
       if (this.#draining === undefined) answerText(exchange, 200, 'ok\n')
       else answerText(exchange, 503, 'shutting down\n')
+    } else if (path === readyPath && reads && readiness !== undefined) {
+      if (this.#draining === undefined) {
+        const mayUse = this.#ladder.source(exchange) === undefined
+        answerReadiness(exchange, readiness, mayUse, authenticate).catch((error: unknown) =>
+          this.#fail(exchange, error),
+        )
+      } else answerJson(exchange, 503, '{"ready":false}')
     } else if (this.#metadata?.paths.includes(path) === true && reads) {
       // public, and pages have to read it before they can sign in
       exchange.commonFields = ['Access-Control-Allow-Origin', '*']
@@ -372,7 +382,11 @@ export class HttpServer implements BodySink {
     } else answerText(exchange, 404, 'Not found\n')
   }
 
-  #challenge(exchange: HttpExchange, challenge: Challenge): void {
+  #refuse(exchange: HttpExchange, challenge: Challenge | AuthUnavailable): void {
+    if (challenge.status === 503) {
+      answerUnavailable(exchange, challenge.description, undefined, challenge.retryAfterMs)
+      return
+    }
     const { status, description = status === 401 ? 'Authentication is needed' : 'This is not allowed' } = challenge
     const error = { code: rpcCode.invalidRequest, message: description }
     answerError(exchange, status, error, undefined, ['WWW-Authenticate', challengeField(challenge, this.#metadata)])

@@ -35,9 +35,10 @@ export function answerText(exchange: HttpExchange, status: number, text: string)
   exchange.whole(status, textFields, text)
 }
 
-/** We are ending, or full. No part of the request was looked at, so that it may be sent again. */
-export function answerUnavailable(exchange: HttpExchange, reason: string, id?: RpcId): void {
-  answerError(exchange, 503, { code: -32_603, message: reason }, id, ['Retry-After', '5'])
+/** We are ending, or full, or cannot tell who asks. The request was not acted upon, so that it may be sent again. */
+export function answerUnavailable(exchange: HttpExchange, reason: string, id?: RpcId, retryAfterMs = 5_000): void {
+  const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))
+  answerError(exchange, 503, { code: -32_603, message: reason }, id, ['Retry-After', seconds])
 }
 
 /** Answers with JSON that is no message. */

@@ -8,6 +8,7 @@ const exportMaps: Readonly<Record<string, readonly string[]>> = {
   '@atenea/blobs': ['.', './package.json'],
   '@atenea/core': ['.', './sqlite', './package.json'],
   '@atenea/mcpcompat': ['.', './transport', './schemas', './package.json'],
+  '@atenea/passthrough': ['.', './package.json'],
   '@atenea/transport-http': ['.', './node', './package.json'],
   '@atenea/transport-stdio': ['.', './package.json'],
 }
@@ -18,6 +19,7 @@ const oldestNode: Readonly<Record<string, string>> = {
   '@atenea/core': '>=20.19',
   '@atenea/mcpcompat': '>=20.19',
   '@atenea/probe': '>=20.19',
+  '@atenea/passthrough': '>=20.19',
   '@atenea/transport-http': '>=20.19',
   '@atenea/transport-stdio': '>=20.19',
   'atenea-server': '>=22.13',
@@ -30,6 +32,7 @@ test('exactly these packages and apps are published', () => {
     '@atenea/blobs',
     '@atenea/core',
     '@atenea/mcpcompat',
+    '@atenea/passthrough',
     '@atenea/transport-http',
     '@atenea/transport-stdio',
   ])

@@ -10,6 +10,7 @@ const neutralEntries: readonly (readonly [entry: string, foreign: readonly strin
   ['packages/mcpcompat/src/transport.ts', []],
   ['packages/mcpcompat/src/schemas.ts', ['zod']],
   ['packages/core/src/index.ts', ['@atenea/mcpcompat', '@atenea/mcpcompat/transport']],
+  ['packages/passthrough/src/index.ts', ['@atenea/mcpcompat', '@atenea/mcpcompat/transport']],
   ['packages/transport-http/src/index.ts', ['@atenea/mcpcompat', '@atenea/mcpcompat/transport']],
 ]
 

@@ -22,6 +22,7 @@ const graph: Readonly<Record<string, readonly string[]>> = {
   '@atenea/fronts': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/mcpcompat': [],
   '@atenea/probe': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
+  '@atenea/passthrough': ['@atenea/mcpcompat'],
   '@atenea/testkit': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/transport-http': ['@atenea/mcpcompat'],
   '@atenea/transport-stdio': ['@atenea/mcpcompat'],

@@ -32,6 +32,14 @@ export function translateError(error: RpcErrorObject, path: ErrorPath): RpcError
 }
 
 /**
+ * The error of a backend, in the words of the neutral model, as a proxy may hand it on (decisions 7, BR-127): what only concerns the hop
+ * behind the proxy is not the caller's affair. `capabilitiesPassed`: the backend saw what the caller declared.
+ */
+export function errorForCaller(error: RpcErrorObject, capabilitiesPassed: boolean): RpcErrorObject {
+  return toModern(error, { from: 'modern', to: 'modern', capabilitiesPassed })
+}
+
+/**
  * The error of a legacy peer, or one of unknown origin, in the numbers of the modern revision (BR-232, BR-233, MC-ERR-02, -04, -08).
  * Codes that the protocol reserves are not passed on, since an older program means something else by them.
  */

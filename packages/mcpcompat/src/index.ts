@@ -11,7 +11,14 @@ export type {
   WireHints,
 } from './contract/context.ts'
 export type { Diagnostic, OnDiagnostic } from './contract/diagnostics.ts'
-export type { Dispatcher, HeaderDeclaration, HeaderPlan, Implementation, ServerView } from './contract/dispatcher.ts'
+export type {
+  Dispatcher,
+  HeaderDeclaration,
+  HeaderPlan,
+  Implementation,
+  ServerView,
+  Viewer,
+} from './contract/dispatcher.ts'
 export { method, notice } from './contract/methods.ts'
 export { AteneaError, RpcError, TransportError, rpcCode } from './jsonrpc/errors.ts'
 export type { RpcErrorOptions, TransportErrorKind, TransportErrorOptions } from './jsonrpc/errors.ts'

@@ -42,6 +42,14 @@ export function parseRevision(value: unknown): ParsedRevision | undefined {
     : undefined
 }
 
+/**
+ * Whether peers of this revision agree on who they are and what they can be asked once, for a whole connection: then clients that differ
+ * need connections of their own. Otherwise every request says so itself, and one connection serves all.
+ */
+export function keepsSessions(revision: string): boolean {
+  return eraOf(revision) === 'legacy'
+}
+
 /** The era of a version string. Comparing strings alone would call junk such as `v999` modern. */
 export function eraOf(revision: string): Era | 'unknown' {
   const known = knownRevisions.get(revision)

@@ -90,6 +90,7 @@ export type { ErrorPath, FailedCall } from './bridge.ts'
 export {
   clientCapabilitiesForLegacy,
   clientCapabilitiesForModern,
+  errorForCaller,
   errorForLegacy,
   errorForModern,
   isNotFound,
@@ -151,6 +152,7 @@ export { createPageWalk, nextPage } from './pagination.ts'
 export type { PlannedHeaders } from './param-headers.ts'
 export { encodeHeaderArgument, headerAnnotation, paramHeaderFault, paramHeaders, planHeaders } from './param-headers.ts'
 export { remembered } from './remembered.ts'
+export { keepsSessions } from './revisions.ts'
 export type { BuildRetryOptions, NextRound, ParseResultOptions, ParsedResult, RetryRefusal } from './results.ts'
 export { buildRetry, nextRound, parseResult, resumeOf, retryParams, roundLimits } from './results.ts'
 export { isSessionId } from './session-id.ts'

@@ -23,6 +23,14 @@ export class LimitedContext implements CallContext {
     this.#emit = emit
   }
 
+  get origin(): CallContext {
+    return this.#inner
+  }
+
+  get session(): CallContext['session'] {
+    return this.#inner.session
+  }
+
   get peer(): Peer {
     return this.#inner.peer
   }

@@ -6,6 +6,7 @@ import type { Call, Outcome } from './call.ts'
 import type { CallContext, LogLevel, Peer, Principal, Resume, Scope, WireHints } from './context.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { notice as noticeName } from './methods.ts'
+import type { PeerSession } from './peer-session.ts'
 import { createScope, type OwnedScope } from './scope.ts'
 import type { DecodedCall } from './wire.ts'
 
@@ -32,12 +33,14 @@ export interface CreateCallContextOptions {
   readonly hints: WireHints
   /** The scope that the call shares with others; absent: it gets its own, which `closeScope` closes. */
   readonly scope?: Scope | undefined
+  /** The session that the call is part of; its scope is then that of the call. */
+  readonly session?: PeerSession | undefined
 }
 
 /** The context of one call that arrived, made by a serving loop. */
 export function createCallContext(options: CreateCallContextOptions): ServedContext {
-  const { host, id, decoded, principal, hints, scope } = options
-  return new ServedContext(host, id, decoded, principal, hints, scope)
+  const { host, id, decoded, principal, hints, session, scope = session?.scope } = options
+  return new ServedContext(host, id, decoded, principal, hints, scope, session)
 }
 
 /** What most calls never need, kept apart so that they do not pay for it. */
@@ -59,6 +62,7 @@ export class ServedContext implements CallContext {
   readonly id: RpcId
   readonly principal: Principal
   readonly hints: WireHints
+  readonly session: PeerSession | undefined
   /** Replaced by whoever answers an ask on behalf of the caller, before the call is dispatched again. */
   resume: Resume | undefined
   /** Set once the outcome is known or the call was cancelled: from then on nothing is written for it (MC-CANC-07, MC-PROG-06). */
@@ -74,6 +78,7 @@ export class ServedContext implements CallContext {
     principal: Principal,
     hints: WireHints,
     scope: Scope | undefined,
+    session?: PeerSession | undefined,
   ) {
     this.call = decoded.call
     this.id = id
@@ -83,6 +88,7 @@ export class ServedContext implements CallContext {
     this.host = host
     this.#decoded = decoded
     this.#sharedScope = scope
+    this.session = session
   }
 
   get peer(): Peer {

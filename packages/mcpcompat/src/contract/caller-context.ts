@@ -2,6 +2,7 @@ import type { JsonObject } from '../jsonrpc/json.ts'
 import type { RpcId } from '../jsonrpc/message.ts'
 import type { Call } from './call.ts'
 import type { CallContext, LogLevel, Peer, Principal, Resume, Scope, WireHints } from './context.ts'
+import type { PeerSession } from './peer-session.ts'
 import { createScope, type OwnedScope } from './scope.ts'
 
 export interface CreateCallerContextOptions {
@@ -19,6 +20,8 @@ export interface CreateCallerContextOptions {
   readonly hints?: WireHints
   /** Answers to an earlier ask. */
   readonly resume?: Resume
+  /** The session of the client on whose behalf is called; the call has its scope then. */
+  readonly session?: PeerSession | undefined
 }
 
 /** A context for those who call a dispatcher themselves: clients, tools, tests. Serving loops have their own. */
@@ -34,6 +37,7 @@ class CallerContext implements CallContext {
   readonly logLevel: LogLevel | undefined
   readonly hints: WireHints
   readonly resume: Resume | undefined
+  readonly session: PeerSession | undefined
   readonly #onNotice: CreateCallerContextOptions['onNotice']
   #signal: AbortSignal | undefined
   #scope: OwnedScope | undefined
@@ -46,6 +50,7 @@ class CallerContext implements CallContext {
     this.logLevel = options.logLevel
     this.hints = options.hints ?? {}
     this.resume = options.resume
+    this.session = options.session
     this.#onNotice = options.onNotice
     this.#signal = options.signal
   }
@@ -56,6 +61,7 @@ class CallerContext implements CallContext {
   }
 
   get scope(): Scope {
+    if (this.session !== undefined) return this.session.scope
     this.#scope ??= createScope()
     return this.#scope
   }

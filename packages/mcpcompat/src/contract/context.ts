@@ -1,6 +1,8 @@
 import type { JsonObject } from '../jsonrpc/json.ts'
+import type { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcId } from '../jsonrpc/message.ts'
 import type { Call } from './call.ts'
+import type { PeerSession } from './peer-session.ts'
 
 /** What every asynchronous method with a way to stop it takes. */
 export interface AbortOptions {
@@ -20,6 +22,8 @@ export interface Principal {
 export interface Peer {
   readonly name?: string
   readonly version?: string
+  /** Everything that it says about itself, name and version included, for those who pass it on. */
+  readonly info?: JsonObject
   /** Capabilities in the form of the modern revision; `{}` when none were declared. */
   readonly capabilities: JsonObject
 }
@@ -34,6 +38,8 @@ export interface Resume {
   readonly requestState?: string
   /** One bare result object a key; unknown keys are ignored by whoever asked. */
   readonly inputResponses: JsonObject
+  /** The same as it came, for those who pass it on unread. */
+  readonly responsesText?: JsonText
 }
 
 /**
@@ -63,6 +69,10 @@ export interface CallContext {
   readonly hints: WireHints
   readonly resume: Resume | undefined
   readonly scope: Scope
+  /** The session that this call is part of, on carriers that keep one; its scope is that of the call. */
+  readonly session?: PeerSession | undefined
+  /** The context that this one stands for, where somebody on the way limits or changes another's. */
+  readonly origin?: CallContext | undefined
   /**
    * Sends a notice that belongs to this call. The codec adds the progress token or the subscription id and drops what the
    * caller did not ask for. Resolves when the carrier has taken it, which is how back-pressure reaches a handler. Nothing is

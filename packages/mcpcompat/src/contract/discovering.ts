@@ -2,7 +2,7 @@ import { discoverResult } from '../discover.ts'
 import type { RevisionPolicy } from '../revisions.ts'
 import type { Call, Outcome } from './call.ts'
 import type { CallContext, Principal } from './context.ts'
-import type { Dispatcher, ServerView } from './dispatcher.ts'
+import type { Dispatcher, ServerView, Viewer } from './dispatcher.ts'
 import { method } from './methods.ts'
 
 /** The dispatcher with discovery in front of it, which is answered from what it offers to the caller (MC-DISC-01, -10). */
@@ -21,23 +21,23 @@ class DiscoveringDispatcher implements Dispatcher {
 
   call(call: Call, context: CallContext): Outcome | Promise<Outcome> {
     if (call.method !== method.discover) return this.#inner.call(call, context)
-    return this.#discover(context.principal)
+    return this.#discover(context)
   }
 
   notify(notice: Call, context: CallContext): void | Promise<void> {
     return this.#inner.notify(notice, context)
   }
 
-  view(principal: Principal): ServerView | Promise<ServerView> {
-    return this.#inner.view(principal)
+  view(principal: Principal, viewer?: Viewer): ServerView | Promise<ServerView> {
+    return this.#inner.view(principal, viewer)
   }
 
   drain(): Promise<void> {
     return this.#inner.drain()
   }
 
-  #discover(principal: Principal): Outcome | Promise<Outcome> {
-    const view = this.#inner.view(principal)
+  #discover(context: CallContext): Outcome | Promise<Outcome> {
+    const view = this.#inner.view(context.principal, context)
     return view instanceof Promise ? view.then((offered) => this.#discovered(offered)) : this.#discovered(view)
   }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../jsonrpc/json.ts'
 import type { Call, CacheHints, Outcome } from './call.ts'
-import type { CallContext, Principal } from './context.ts'
+import type { CallContext, Peer, Principal } from './context.ts'
+import type { PeerSession } from './peer-session.ts'
 
 /** Name and version of a program, plus whatever else it says (`title`, `icons`, `websiteUrl`). For display and logs only. */
 export interface Implementation extends JsonObject {
@@ -35,6 +36,13 @@ export interface ServerView {
   headerPlan(tool: string): HeaderPlan | undefined
 }
 
+/** Who looks at a view, beyond the principal. What is offered must not depend on it; where it comes from may. */
+export interface Viewer {
+  readonly peer?: Peer | undefined
+  /** The session that is being opened, on carriers that keep one. */
+  readonly session?: PeerSession | undefined
+}
+
 /**
  * Anything that takes a call and gives one outcome: a server's core, a proxy, a client connection. Serving and calling have the
  * same shape, so a proxy is composition.
@@ -50,7 +58,7 @@ export interface Dispatcher {
   /** Takes a notification of the peer. Unknown ones are dropped. Never throws for what the peer sent. */
   notify(notice: Call, context: CallContext): void | Promise<void>
   /** What is offered to this principal, now. */
-  view(principal: Principal): ServerView | Promise<ServerView>
+  view(principal: Principal, viewer?: Viewer): ServerView | Promise<ServerView>
   /** Ends open listens with their result and takes no new ones. Nothing is aborted. Resolves when all have ended. */
   drain(): Promise<void>
 }

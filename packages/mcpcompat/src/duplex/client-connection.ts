@@ -52,7 +52,7 @@ export function createClientConnection(parts: ClientConnectionParts): ClientConn
   return {
     call: (call, context) => peer.call(call, context),
     notify: (notice, context) => peer.notify(notice, context),
-    view: (principal) => peer.view(principal),
+    view: (principal, viewer) => peer.view(principal, viewer),
     drain: () => peer.drain(),
     requested,
     observed,

@@ -5,6 +5,7 @@ import type { AbortOptions } from '../contract/context.ts'
 import { type OnDiagnostic, safeDiagnostics } from '../contract/diagnostics.ts'
 import { toRpcError } from '../contract/failure.ts'
 import type { Implementation } from '../contract/dispatcher.ts'
+import type { PeerSession } from '../contract/peer-session.ts'
 import { type LinkedSignal, linkSignals } from '../contract/signals.ts'
 import { within } from '../contract/within.ts'
 import type { Discovered } from '../discover.ts'
@@ -44,6 +45,8 @@ export interface ConnectDuplexOptions extends AbortOptions {
    * server is an error. Default `auto`.
    */
   readonly mode?: 'auto' | 'legacy' | 'modern' | undefined
+  /** See `CreateClientSessionOptions`: whom the connection is for, should the server keep sessions. */
+  readonly relayFor?: PeerSession | undefined
   /** What was found out about this server before (decisions 1.5). Its expiry is for the caller, who drops it when this rejects. */
   readonly prior?: ServerEra | undefined
   /** Whether `dial` starts a process, which may have to be downloaded first. Default true. */
@@ -270,7 +273,7 @@ class Search {
     revision: string,
     unanswered: DuplexProbeContext | undefined,
   ): Promise<Handshaken> {
-    const { policy, info, capabilities = {}, onDiagnostic, handshakeTimeoutMs } = this.#options
+    const { policy, info, capabilities = {}, relayFor, onDiagnostic, handshakeTimeoutMs } = this.#options
     try {
       return await shakeHands({
         line,
@@ -278,6 +281,7 @@ class Search {
         policy,
         info,
         capabilities,
+        ...(relayFor !== undefined && { relayFor }),
         timeoutMs: handshakeTimeoutMs ?? this.#probeTimeoutMs,
         clock: this.#clock,
         signal: this.#life.signal,

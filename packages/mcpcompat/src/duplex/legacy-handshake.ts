@@ -2,6 +2,7 @@ import type { Clock } from '../contract/clock.ts'
 import type { AbortOptions } from '../contract/context.ts'
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
 import type { Implementation } from '../contract/dispatcher.ts'
+import type { PeerSession } from '../contract/peer-session.ts'
 import { linkSignals } from '../contract/signals.ts'
 import { within } from '../contract/within.ts'
 import { type Discovered, parseDiscoverResult } from '../discover.ts'
@@ -20,6 +21,7 @@ export interface HandshakeOptions extends AbortOptions {
   readonly policy: RevisionPolicy
   readonly info: Implementation
   readonly capabilities: JsonObject
+  readonly relayFor?: PeerSession
   readonly timeoutMs: number
   readonly clock: Clock
   readonly onDiagnostic: OnDiagnostic | undefined

@@ -47,8 +47,8 @@ describe('a modern request', () => {
     peer.write(modern(1, 'tools/call', callTool('who'), rich), modern(2, 'tools/call', callTool('who')))
     await peer.rest()
     expect(seen).toEqual([
-      { name: 'rich', version: '2', capabilities: { sampling: {} } },
-      { name: 'test', version: '1', capabilities: {} },
+      { name: 'rich', version: '2', info: { name: 'rich', version: '2' }, capabilities: { sampling: {} } },
+      { name: 'test', version: '1', info: { name: 'test', version: '1' }, capabilities: {} },
     ])
   })
 

@@ -9,7 +9,7 @@ import { within } from '../contract/within.ts'
 import { withResolvers } from '../contract/with-resolvers.ts'
 import { missingCapability, missingForInput } from '../input-requests.ts'
 import { AteneaError, RpcError, rpcCode } from '../jsonrpc/errors.ts'
-import { type JsonObject, toObject } from '../jsonrpc/json.ts'
+import { type JsonObject, type JsonRecord, toObject } from '../jsonrpc/json.ts'
 import type { RpcId, RpcResponse } from '../jsonrpc/message.ts'
 import type { LegacyFeatures } from './features.ts'
 import { questionForLegacy } from './question-form.ts'
@@ -32,7 +32,9 @@ export class UnansweredError extends AteneaError {
 
 interface OpenQuestion {
   readonly method: string
-  readonly resolve: (answer: JsonObject) => void
+  /** Somebody else's question: its answer, also a refusal, is for them to read. */
+  readonly relayed: boolean
+  readonly resolve: (answer: JsonRecord) => void
   readonly reject: (reason: unknown) => void
   readonly timer: Disposable
 }
@@ -82,7 +84,7 @@ export class ClientQuestions {
     try {
       const answers = round.map(async ({ key, id, method: name, params }) => {
         const answer = await this.#put(id, name, params, context.id)
-        return [key, answer] as const
+        return [key, toObject(answer)] as const
       })
       // fromEntries defines members, so a key named __proto__ stays data
       return Object.fromEntries(await Promise.all(answers))
@@ -91,6 +93,31 @@ export class ClientQuestions {
       throw error
     } finally {
       signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /**
+   * Puts the question of somebody else to the client and gives the answer as it came (BR-307). Rejects with the client's own error, the
+   * signal's reason, or an `RpcError` when no answer can come.
+   */
+  async relay(
+    question: Call,
+    options: { readonly callId?: RpcId; readonly signal?: AbortSignal },
+  ): Promise<JsonRecord> {
+    const { callId, signal } = options
+    signal?.throwIfAborted()
+    const { ready, answerTimeoutMs, clock } = this.#options
+    const mayAsk = signal === undefined ? ready() : abortable(ready(), signal)
+    if (!(await within(mayAsk, answerTimeoutMs, clock)))
+      throw unanswered('The client did not say in time that it is initialized')
+    if (this.#open.size >= this.#options.maxOpen) throw unanswered('Too many questions to the client are open')
+    const id = ++this.#lastId
+    const onAbort = (): void => this.#withdraw(id, signal?.reason)
+    signal?.addEventListener('abort', onAbort)
+    try {
+      return await this.#put(id, question.method, question.params, callId, true)
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
     }
   }
 
@@ -114,7 +141,8 @@ export class ClientQuestions {
     const question = id === undefined ? undefined : this.#open.get(id)
     if (id === undefined || question === undefined) return false
     this.#close(id, question)
-    if (message.kind === 'result') question.resolve(toObject(message.result))
+    if (message.kind === 'result') question.resolve(message.result)
+    else if (question.relayed) question.reject(toRpcError(message.error))
     else this.#leaveUnanswered(question, `The client refused: ${message.error.message.slice(0, 200)}`)
     return true
   }
@@ -129,18 +157,18 @@ export class ClientQuestions {
     }
   }
 
-  #put(id: RpcId, name: string, params: JsonObject, callId: RpcId): Promise<JsonObject> {
+  #put(id: RpcId, name: string, params: JsonRecord, callId: RpcId | undefined, relayed = false): Promise<JsonRecord> {
     return new Promise((resolve, reject) => {
       const { clock, answerTimeoutMs, port } = this.#options
       const timer = clock.after(answerTimeoutMs, () => this.#timedOut(id))
-      const question: OpenQuestion = { method: name, resolve, reject, timer }
+      const question: OpenQuestion = { method: name, relayed, resolve, reject, timer }
       this.#open.set(id, question)
       if (this.#unheard !== undefined) {
         this.#close(id, question)
         this.#leaveUnanswered(question, this.#unheard)
         return
       }
-      void port.send({ kind: 'request', id, method: name, params }, { relatedTo: callId })
+      void port.send({ kind: 'request', id, method: name, params }, callId === undefined ? {} : { relatedTo: callId })
     })
   }
 
@@ -154,7 +182,8 @@ export class ClientQuestions {
 
   /** A form that nobody filled in is a cancelled form; nobody can make up roots or the words of a model (BR-122). */
   #leaveUnanswered(question: OpenQuestion, reason: string): void {
-    if (question.method === method.elicit) question.resolve({ action: 'cancel' })
+    if (question.relayed) question.reject(unanswered(reason))
+    else if (question.method === method.elicit) question.resolve({ action: 'cancel' })
     else question.reject(new UnansweredError(reason))
   }
 
@@ -175,4 +204,9 @@ export class ClientQuestions {
     this.#open.delete(id)
     question.timer[Symbol.dispose]()
   }
+}
+
+/** What is told to those whose question was relayed and will not be answered. */
+function unanswered(reason: string): RpcError {
+  return new RpcError(rpcCode.internalError, reason)
 }

@@ -10,6 +10,7 @@ import { createIds } from '../contract/ids.ts'
 import { method, notice as noticeName } from '../contract/methods.ts'
 import { cancelledId } from '../contract/peer-cancel.ts'
 import type { ClientPeer, PeerPort } from '../contract/peer-port.ts'
+import type { PeerSession } from '../contract/peer-session.ts'
 import { peerView } from '../contract/peer-view.ts'
 import { deliver, PendingCall } from '../contract/pending-calls.ts'
 import type { WireCodec } from '../contract/wire.ts'
@@ -27,6 +28,7 @@ import { ClientRequests } from './client-requests.ts'
 import { createLegacyCodec } from './codec.ts'
 import { legacyMethod, legacyNotice } from './methods.ts'
 import { ServerQuestions } from './server-questions.ts'
+import { SessionRelay } from './session-relay.ts'
 
 export interface CreateClientSessionOptions {
   readonly policy: RevisionPolicy
@@ -44,6 +46,11 @@ export interface CreateClientSessionOptions {
   readonly parkedMs?: number
   /** Calls that may wait so at the same time. Default 256. */
   readonly maxParked?: number
+  /**
+   * Whom this connection is for, and nobody else (BR-307): the server meets that client's own identity and capabilities, its requests and
+   * log messages go to that client as they come, and the level that the client sets and changes of its roots go to the server.
+   */
+  readonly relayFor?: PeerSession | undefined
   readonly onDiagnostic?: OnDiagnostic | undefined
 }
 
@@ -78,6 +85,8 @@ class LegacyClientSession implements LegacyClient {
   readonly #questions: ServerQuestions
   readonly #listens: ClientListens
   readonly #declared: JsonObject
+  /** Set when this connection stands in for a client that has a session of its own. */
+  readonly #relay: SessionRelay | undefined
   #codec: WireCodec
   #server: InitializedServer | undefined
   /** The lowest level that the server was told; before that it sends what it likes. */
@@ -87,7 +96,16 @@ class LegacyClientSession implements LegacyClient {
     this.#line = new ClientLine(port, options.onDiagnostic)
     this.#options = options
     this.#nextId = options.nextId ?? createIds()
-    this.#declared = options.capabilities ?? {}
+    const { relayFor } = options
+    this.#relay =
+      relayFor === undefined
+        ? undefined
+        : new SessionRelay({
+            session: relayFor,
+            line: this.#line,
+            send: (...request) => this.#requests.send(...request),
+          })
+    this.#declared = relayFor?.peer.capabilities ?? options.capabilities ?? {}
     this.#codec = createLegacyCodec({ revision: this.#requested })
     this.#requests = new ClientRequests(port, this.#nextId)
     this.#listens = new ClientListens(this.#requests, this.#line.onDiagnostic)
@@ -112,7 +130,9 @@ class LegacyClientSession implements LegacyClient {
 
   async initialize({ signal }: AbortOptions = {}): Promise<InitializedServer> {
     signal?.throwIfAborted()
-    const params = initializeParams(this.#requested, this.#options.info, this.#declared)
+    const { info } = this.#options
+    const params =
+      this.#relay?.initializeParams(this.#requested, info) ?? initializeParams(this.#requested, info, this.#declared)
     const answer = new Promise<RpcResponse | undefined>((resolve) => {
       this.#requests.send(legacyMethod.initialize, params, resolve)
     })
@@ -126,6 +146,7 @@ class LegacyClientSession implements LegacyClient {
     this.#server = server
     this.#codec = createLegacyCodec({ revision: server.observed })
     this.#line.post({ kind: 'notification', method: legacyNotice.initialized, params: undefined })
+    this.#relay?.start(isJsonObject(server.capabilities['logging']))
     return server
   }
 
@@ -141,7 +162,7 @@ class LegacyClientSession implements LegacyClient {
         return await this.#listen(call, context, server)
     }
     if (context.resume !== undefined) return await this.#resume(call, context)
-    this.#lowerLevel(context.logLevel, server)
+    if (this.#relay === undefined) this.#lowerLevel(context.logLevel, server)
     const id = this.#nextId()
     const { peer, meta, logLevel } = context
     // Tokens need only be unique among what is open here, and so are ids (BR-210).
@@ -173,7 +194,7 @@ class LegacyClientSession implements LegacyClient {
         this.#response(message)
         return
       case 'notification':
-        this.#notification(message)
+        this.#notification(message, relatedTo)
         return
       case 'request':
         this.#request(message, relatedTo)
@@ -189,6 +210,7 @@ class LegacyClientSession implements LegacyClient {
 
   closed(cause?: unknown): void {
     this.#line.close(cause)
+    this.#relay?.end(cause)
     this.#questions.end()
     this.#requests.end()
     this.#wire.clear()
@@ -276,6 +298,8 @@ class LegacyClientSession implements LegacyClient {
     const { id, method: name } = message
     if (name === legacyMethod.ping) {
       this.#line.post({ kind: 'result', id, result: {} })
+    } else if (this.#relay !== undefined) {
+      this.#relay.take(message, this.#relatedCall(relatedTo))
     } else if (
       isQuestion(name) &&
       missingForInput(this.#declared, { method: name, params: message.params ?? {} }) === undefined
@@ -286,9 +310,17 @@ class LegacyClientSession implements LegacyClient {
     }
   }
 
-  #notification(message: RpcNotification): void {
+  /** The call that the carrier names, or the only one that there is. */
+  #relatedCall(relatedTo: RpcId | undefined): CallContext | undefined {
+    if (relatedTo !== undefined) return this.#wire.get(relatedTo)?.context
+    return this.#wire.size === 1 ? this.#wire.values().next().value?.context : undefined
+  }
+
+  #notification(message: RpcNotification, relatedTo: RpcId | undefined): void {
     if (message.method === noticeName.cancelled) {
-      this.#questions.withdrawn(cancelledId(message.params))
+      const id = cancelledId(message.params)
+      if (this.#relay === undefined) this.#questions.withdrawn(id)
+      else this.#relay.withdrawn(id)
       return
     }
     const notice = this.#line.readNotice(this.#codec, message)
@@ -298,7 +330,8 @@ class LegacyClientSession implements LegacyClient {
         this.#progress(memberOf(message.params, 'progressToken') as RpcId | undefined, notice)
         return
       case noticeName.message:
-        this.#line.deliverLog(this.#answerable, notice)
+        if (this.#relay === undefined) this.#line.deliverLog(this.#answerable, notice)
+        else this.#relay.tell(notice, this.#relatedCall(relatedTo))
         return
       case noticeName.toolsChanged:
       case noticeName.promptsChanged:
@@ -307,7 +340,8 @@ class LegacyClientSession implements LegacyClient {
         this.#listens.changed(notice)
         return
       default:
-        this.#line.dropped(message.method)
+        if (this.#relay === undefined) this.#line.dropped(message.method)
+        else this.#relay.tell(notice, this.#relatedCall(relatedTo))
     }
   }
 

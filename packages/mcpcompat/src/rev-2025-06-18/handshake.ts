@@ -1,6 +1,6 @@
 import { clientCapabilitiesForModern, serverCapabilitiesForLegacy } from '../bridge.ts'
 import type { Peer } from '../contract/context.ts'
-import type { ServerView } from '../contract/dispatcher.ts'
+import type { Implementation, ServerView } from '../contract/dispatcher.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
 import { isJsonObject, type JsonObject, type JsonRecord, toObject } from '../jsonrpc/json.ts'
 import { isImplementation } from '../meta.ts'
@@ -14,6 +14,8 @@ export interface Handshake {
   readonly features: LegacyFeatures
   /** The client, its capabilities in the form of the modern revision. */
   readonly peer: Peer
+  /** Its capabilities as it declared them. */
+  readonly declared: JsonObject
 }
 
 /** Reads `initialize` (LG-LIFE-01, -06, -07). Throws an `RpcError` when it is malformed or no legacy revision is served. */
@@ -26,8 +28,10 @@ export function readInitialize(params: JsonRecord, policy: RevisionPolicy): Hand
   if (revision === undefined)
     throw invalid(`no revision with a handshake is served; served: ${policy.supported.join(', ')}`)
   const features = featuresOf(revision)
-  const { name, version } = clientInfo as { name: string; version: string }
-  return { revision, features, peer: { name, version, capabilities: knownCapabilities(capabilities, features) } }
+  const info = clientInfo as Implementation
+  const { name, version } = info
+  const peer = { name, version, info, capabilities: knownCapabilities(capabilities, features) }
+  return { revision, features, peer, declared: capabilities }
 }
 
 /** What the client can be asked in this revision; what only other revisions have was not agreed on (LG-LIFE-09). */

@@ -1,8 +1,9 @@
 import type { Call } from '../contract/call.ts'
 import type { Clock } from '../contract/clock.ts'
-import type { LogLevel, Peer, Principal } from '../contract/context.ts'
+import type { CallContext, LogLevel, Peer, Principal } from '../contract/context.ts'
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
 import type { Dispatcher, ServerView } from '../contract/dispatcher.ts'
+import type { PeerAskOptions, PeerSession, PeerSessionListener } from '../contract/peer-session.ts'
 import { createScope, type OwnedScope } from '../contract/scope.ts'
 import type { WireCodec } from '../contract/wire.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
@@ -24,16 +25,23 @@ export interface OpenSessionOptions {
   readonly maxSubscriptions: number
   /** Takes what changed, for the client. */
   readonly forward: (notice: Call) => void
+  /** Puts somebody else's question to the client. */
+  readonly ask: (request: Call, options: PeerAskOptions) => Promise<JsonRecord>
+  /** Tells the client something of somebody else. */
+  readonly tell: (notice: Call, related: CallContext | undefined) => void
   readonly onDiagnostic: OnDiagnostic | undefined
 }
 
 /** What one handshake opened: everything that a legacy server remembers about its client. */
-export class OpenSession implements SessionFacts {
+export class OpenSession implements SessionFacts, PeerSession {
   readonly handshake: Handshake
   readonly codec: WireCodec
   /** Shared by all calls of the session. */
   readonly scope: OwnedScope = createScope()
   logLevel: LogLevel | undefined
+  wantedLevel: LogLevel | undefined
+  readonly #options: OpenSessionOptions
+  readonly #followers = new Set<PeerSessionListener>()
   readonly #feed: ChangeFeed
   readonly #onDiagnostic: OnDiagnostic | undefined
   #view: ServerView | undefined
@@ -41,6 +49,7 @@ export class OpenSession implements SessionFacts {
   #onInitialized: (() => void)[] = []
 
   constructor(options: OpenSessionOptions) {
+    this.#options = options
     this.handshake = options.handshake
     this.codec = createLegacyCodec({ revision: options.handshake.revision, session: this })
     this.logLevel = options.logLevel
@@ -50,6 +59,28 @@ export class OpenSession implements SessionFacts {
 
   get peer(): Peer {
     return this.handshake.peer
+  }
+
+  get declared(): JsonObject {
+    return this.handshake.declared
+  }
+
+  ask(request: Call, options: PeerAskOptions = {}): Promise<JsonRecord> {
+    return this.#options.ask(request, options)
+  }
+
+  tell(notice: Call, related?: CallContext): void {
+    this.#options.tell(notice, related)
+  }
+
+  follow(listener: PeerSessionListener): Disposable {
+    this.#followers.add(listener)
+    return { [Symbol.dispose]: () => void this.#followers.delete(listener) }
+  }
+
+  /** The client's roots have changed (BR-114: the modern model does not know of that, those who follow the session may). */
+  rootsChanged(): void {
+    for (const follower of this.#followers) follower.rootsChanged()
   }
 
   /** What was offered in the answer to the handshake, and thereby agreed on (LG-LIFE-09). */
@@ -78,6 +109,8 @@ export class OpenSession implements SessionFacts {
     if (!isLogLevel(level))
       throw new RpcError(rpcCode.invalidParams, 'Invalid params: level must be one of the eight log levels')
     this.logLevel = level
+    this.wantedLevel = level
+    for (const follower of this.#followers) follower.level(level)
   }
 
   /** `resources/subscribe` (LG-RES-02, BR-107). */
@@ -92,6 +125,7 @@ export class OpenSession implements SessionFacts {
 
   /** Ends what the session opened. The scope is closed by the caller, who waits for it. */
   end(reason: unknown): void {
+    this.#followers.clear()
     this.#feed.close(reason)
   }
 

@@ -109,6 +109,7 @@ describe('the handshake', () => {
     expect(lastCall(peer).context.peer).toEqual({
       name: 'test',
       version: '1',
+      info: { name: 'test', version: '1' },
       capabilities: { elicitation: { form: {} } },
     })
     view.resolve(ready)

@@ -2,7 +2,7 @@ import { type CallHost, ServedContext } from '../contract/call-context.ts'
 import { CallRunner } from '../contract/call-runner.ts'
 import type { Call, Outcome } from '../contract/call.ts'
 import { type Clock, systemClock } from '../contract/clock.ts'
-import type { LogLevel, Principal, WireHints } from '../contract/context.ts'
+import type { CallContext, LogLevel, Principal, WireHints } from '../contract/context.ts'
 import { type OnDiagnostic, safeDiagnostics } from '../contract/diagnostics.ts'
 import type { Dispatcher, ServerView } from '../contract/dispatcher.ts'
 import { reportFailure } from '../contract/failure.ts'
@@ -10,9 +10,12 @@ import { notice as noticeName } from '../contract/methods.ts'
 import { notifyDispatcher } from '../contract/notify-dispatcher.ts'
 import { cancelForPeer } from '../contract/peer-cancel.ts'
 import type { PeerPort } from '../contract/peer-port.ts'
+import type { PeerAskOptions } from '../contract/peer-session.ts'
 import type { DecodeFailure, WireCodec } from '../contract/wire.ts'
+import { missingForInput } from '../input-requests.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
-import type { RpcMessage, RpcNotification, RpcRequest } from '../jsonrpc/message.ts'
+import type { JsonRecord } from '../jsonrpc/json.ts'
+import type { RpcId, RpcMessage, RpcNotification, RpcRequest } from '../jsonrpc/message.ts'
 import { legacyRevision, type RevisionPolicy } from '../revisions.ts'
 import { AskingCaller } from './asking.ts'
 import { ClientQuestions } from './client-questions.ts'
@@ -106,7 +109,7 @@ class LegacyServerSession implements ServerSession, CallHost {
     this.dispatcher = {
       call: (call, context) => this.#call(call, context as ServedContext),
       notify: (notice, context) => dispatcher.notify(notice, context),
-      view: (principal) => dispatcher.view(principal),
+      view: (principal, viewer) => dispatcher.view(principal, viewer),
       drain: () => dispatcher.drain(),
     }
   }
@@ -167,7 +170,8 @@ class LegacyServerSession implements ServerSession, CallHost {
       void this.#port.send(this.#codec.encodeError(error, message.id))
       return
     }
-    this.#runner.run(new ServedContext(this, message.id, decoded.value, principal, hints, this.#session?.scope))
+    const session = this.#session
+    this.#runner.run(new ServedContext(this, message.id, decoded.value, principal, hints, session?.scope, session))
   }
 
   #notification(message: RpcNotification, { principal, hints }: MessageOrigin): void {
@@ -178,9 +182,11 @@ class LegacyServerSession implements ServerSession, CallHost {
       case legacyNotice.initialized:
         this.#session?.initialized()
         return
-      // Nothing in the modern model hears of these (BR-113, BR-114).
-      case noticeName.progress:
       case legacyNotice.rootsChanged:
+        this.#session?.rootsChanged()
+        return
+      // Nothing in the modern model hears of this (BR-113).
+      case noticeName.progress:
         return
       default:
         if (this.#session !== undefined) this.#passOn(message, this.#session, principal, hints)
@@ -198,7 +204,7 @@ class LegacyServerSession implements ServerSession, CallHost {
       logLevel: undefined,
       resume: undefined,
     }
-    const context = new ServedContext(this, '', { call, context: facts }, principal, hints, session.scope)
+    const context = new ServedContext(this, '', { call, context: facts }, principal, hints, session.scope, session)
     context.ended = true // nothing can be written for a notification
     notifyDispatcher(this.#inner, call, context, this.#options.onDiagnostic)
   }
@@ -243,6 +249,8 @@ class LegacyServerSession implements ServerSession, CallHost {
       logLevel: this.#options.defaultLogLevel ?? 'info',
       maxSubscriptions: this.#options.maxSubscriptions ?? 1_024,
       forward: (notice) => this.#forward(notice),
+      ask: (request, options) => this.#relay(session, request, options),
+      tell: (notice, related) => this.#tell(session, notice, related),
       onDiagnostic: this.#options.onDiagnostic,
     })
     this.#session = session
@@ -255,7 +263,7 @@ class LegacyServerSession implements ServerSession, CallHost {
       session.offer(view)
       return { kind: 'result', value: initializeResult(session.handshake, view) }
     }
-    const view = this.#inner.view(principal)
+    const view = this.#inner.view(principal, { peer: session.peer, session })
     if (!(view instanceof Promise)) return offer(view)
     return view.then(offer, async (error: unknown) => {
       // A handshake that failed has opened nothing.
@@ -276,6 +284,21 @@ class LegacyServerSession implements ServerSession, CallHost {
     void this.#port.send({ kind: 'notification', method: notice.method, params: notice.params })
   }
 
+  #relay(session: OpenSession, request: Call, { signal, related }: PeerAskOptions): Promise<JsonRecord> {
+    if (this.#session !== session) return Promise.reject(new RpcError(rpcCode.internalError, 'The session is over'))
+    if (missingForInput(session.peer.capabilities, request) !== undefined) {
+      return Promise.reject(new RpcError(rpcCode.methodNotFound, 'Method not found'))
+    }
+    const callId = idOf(related)
+    return this.#questions.relay(request, { ...(callId !== undefined && { callId }), ...(signal && { signal }) })
+  }
+
+  #tell(session: OpenSession, { method, params }: Call, related: CallContext | undefined): void {
+    if (this.#session !== session) return
+    const relatedTo = idOf(related)
+    void this.#port.send({ kind: 'notification', method, params }, relatedTo === undefined ? {} : { relatedTo })
+  }
+
   #reportUnexpected(): void {
     this.#options.onDiagnostic?.({
       level: 'debug',
@@ -283,6 +306,13 @@ class LegacyServerSession implements ServerSession, CallHost {
       message: 'The client answered a question that is not open; the answer was dropped.',
     })
   }
+}
+
+/** The id of a call that is still open, on whose stream a message can go. */
+function idOf(context: CallContext | undefined): RpcId | undefined {
+  let served = context
+  while (served?.origin !== undefined) served = served.origin
+  return served instanceof ServedContext && !served.ended ? served.id : undefined
 }
 
 /** The error number of a message that a codec refused. */

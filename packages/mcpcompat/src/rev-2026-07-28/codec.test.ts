@@ -272,7 +272,7 @@ describe('notices', () => {
 
 describe('requests', () => {
   const caller = {
-    peer: { name: 'c', version: '2', capabilities: {} },
+    peer: { name: 'c', version: '2', info: { name: 'c', version: '2', title: 'C' }, capabilities: {} },
     meta: {},
     progressToken: undefined,
     logLevel: undefined,

@@ -56,7 +56,7 @@ function readPeer(meta: JsonObject): Peer {
   const capabilities = meta[metaKey.clientCapabilities] as JsonObject
   const info = meta[metaKey.clientInfo]
   return isJsonObject(info)
-    ? { name: info['name'] as string, version: info['version'] as string, capabilities }
+    ? { name: info['name'] as string, version: info['version'] as string, info, capabilities }
     : { capabilities }
 }
 
@@ -83,10 +83,11 @@ export function writeParams(call: Call, context: RequestContext, revision: strin
 function writeMeta(context: RequestContext, revision: string): JsonObject {
   const { peer, progressToken, logLevel } = context
   const { name, version } = peer
+  const info = peer.info ?? (name !== undefined && version !== undefined ? { name, version } : undefined)
   return {
     ...context.meta,
     [metaKey.protocolVersion]: revision,
-    ...(name !== undefined && version !== undefined && { [metaKey.clientInfo]: { name, version } }),
+    ...(info !== undefined && { [metaKey.clientInfo]: info }),
     [metaKey.clientCapabilities]: peer.capabilities,
     ...(progressToken !== undefined && { [metaKey.progressToken]: progressToken }),
     ...(logLevel !== undefined && { [metaKey.logLevel]: logLevel }),

@@ -1,0 +1,465 @@
+import {
+  type Call,
+  type CallContext,
+  canonicalize,
+  type Implementation,
+  type JsonObject,
+  type OnDiagnostic,
+  type Outcome,
+  type Peer,
+  type Principal,
+  RpcError,
+  rpcCode,
+  type RevisionPolicy,
+  type ServerView,
+  TransportError,
+  type Viewer,
+} from '@atenea/mcpcompat'
+import {
+  abortable,
+  type ClientConnection,
+  type Clock,
+  keepsSessions,
+  type PeerSession,
+} from '@atenea/mcpcompat/transport'
+import { BackOff } from './back-off.ts'
+import type { BackendOptions } from './backend-options.ts'
+import type { BackendClient, BackendPort } from './backend-port.ts'
+import { Deadlines } from './deadlines.ts'
+import type { OnPassthroughEvent } from './events.ts'
+import { askNotBridged, busy, failureForCaller, overdue, waiting } from './failures.ts'
+import { isListen, keepListen, listenDrained } from './kept-listen.ts'
+import { Link } from './link.ts'
+import { type CallLimits, RelayedCall } from './relayed-call.ts'
+import type { BackendState, BackendStatus } from './status.ts'
+
+/** What all backends of a proxy share. */
+export interface BackendSurroundings {
+  readonly policy: RevisionPolicy
+  /** Who we are, towards backends that keep a session for several clients. */
+  readonly info: Implementation
+  /** Whether questions cross between the kinds of peers. */
+  readonly bridgeInput: boolean
+  readonly onEvent: OnPassthroughEvent | undefined
+  readonly onDiagnostic: OnDiagnostic | undefined
+  readonly clock: Clock
+}
+
+/** A client with a session of its own, or everybody who shares one. */
+type LinkKey = PeerSession | string
+
+/**
+ * One backend. One that keeps sessions gets a connection for each client that keeps one with us (BR-307), and one for each principal for all
+ * others (decisions 5); any other backend gets one connection for everybody. Which of both it is shows with the first connection.
+ */
+export class Backend implements BackendPort, AsyncDisposable {
+  readonly name: string
+  lastView: ServerView | undefined
+  readonly #options: BackendOptions
+  readonly #around: BackendSurroundings
+  readonly #limits: CallLimits
+  readonly #deadlines: Deadlines
+  readonly #maxInFlight: number
+  readonly #drain = new AbortController()
+  /** The connection of everybody, where the backend keeps no sessions. */
+  #channel: Link | undefined
+  readonly #links = new Map<LinkKey, Link>()
+  /** Undefined until the backend has shown it. */
+  #keepsSessions: boolean | undefined
+  /** Counts the tries until then, whoever makes them. */
+  readonly #firstBackOff: BackOff
+  /** The connection that will show it. */
+  #deciding: Promise<unknown> | undefined
+  #openCalls = 0
+  #connections = 0
+  #last: Link | undefined
+  #sweep: Disposable | undefined
+  #isClosed = false
+
+  constructor(options: BackendOptions, around: BackendSurroundings) {
+    this.name = options.name
+    this.#options = options
+    this.#around = around
+    this.#limits = { callTimeoutMs: options.callTimeoutMs ?? 120_000, maxCallMs: options.maxCallMs ?? 1_800_000 }
+    this.#deadlines = new Deadlines(around.clock, Math.min(this.#limits.callTimeoutMs, this.#limits.maxCallMs))
+    this.#maxInFlight = options.maxInFlight ?? 4_096
+    this.#firstBackOff = new BackOff(options.backoff)
+    if (options.mode === 'legacy') this.#keepsSessions = true
+    if (options.mode === 'modern') this.#keepsSessions = false
+  }
+
+  call(call: Call, context: CallContext): Outcome | Promise<Outcome> {
+    if (this.#openCalls >= this.#maxInFlight) throw busy(this.name, 'too many calls are open')
+    if (isListen(call)) return this.#listen(call, context)
+    this.#openCalls++
+    const link = this.#linkOf(context)
+    const connection = link?.connection
+    if (link === undefined || connection === undefined) return this.#callLater(call, context)
+    return this.#relay(call, context, link, connection)
+  }
+
+  async notify(notice: Call, context: CallContext): Promise<void> {
+    const { session } = context
+    if (session === undefined) return
+    await this.#links.get(session)?.connection?.notify(notice, context)
+  }
+
+  view(principal: Principal, viewer?: Viewer): ServerView | Promise<ServerView> {
+    const client = { principal, ...viewer }
+    const connection = this.#linkOf(client)?.connection
+    return connection === undefined ? this.#viewLater(client) : this.#viewOf(connection, principal)
+  }
+
+  partitionOf(client: BackendClient): string {
+    const link = this.#linkOf(client)
+    if (link !== undefined) return link.partition
+    return typeof this.#keyOf(client) === 'string' ? `principal ${client.principal.id}` : 'session'
+  }
+
+  drain(): Promise<void> {
+    this.#drain.abort(listenDrained)
+    return Promise.resolve()
+  }
+
+  status(): BackendStatus {
+    const links = this.#allLinks
+    const link = this.#speaking(links)
+    const evidence = link?.evidence
+    return {
+      name: this.name,
+      state: this.#isClosed ? 'closed' : (link?.state ?? 'idle'),
+      since: link?.since ?? this.#createdAt,
+      requested: evidence?.requested,
+      observed: evidence?.observed,
+      row: evidence?.row,
+      info: evidence?.server.info,
+      connections: links.filter(({ connection }) => connection !== undefined).length,
+      openCalls: this.#openCalls,
+      restarts: links.reduce((sum, { restarts }) => sum + restarts, this.#pastRestarts),
+      lastError: link?.lastError,
+      retryAt: link?.retryAt,
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    await this.drain()
+    this.#sweep?.[Symbol.dispose]()
+    this.#deadlines.end()
+    const links = this.#allLinks
+    await Promise.all(links.map((link) => link[Symbol.asyncDispose]()))
+  }
+
+  readonly #createdAt: number = Date.now()
+  #pastRestarts = 0
+
+  get #allLinks(): readonly Link[] {
+    return this.#channel === undefined ? [...this.#links.values()] : [this.#channel, ...this.#links.values()]
+  }
+
+  /** The connection whose state is the state of the backend: the worst of those that somebody needs. */
+  #speaking(links: readonly Link[]): Link | undefined {
+    const worst: readonly BackendState[] = ['waiting', 'failing', 'connecting', 'ready', 'idle']
+    for (const state of worst) {
+      const link = links.find((candidate) => candidate.state === state)
+      if (link !== undefined) return link
+    }
+    return this.#last
+  }
+
+  // which connection
+
+  #keyOf({ session, peer, principal }: BackendClient): LinkKey {
+    if (session !== undefined) return session
+    if (!this.#around.bridgeInput) return principal.id
+    return `${principal.id} ${canonicalize(asksOf(peer?.capabilities ?? {}))}`
+  }
+
+  /** The link of a client, if there is one already. */
+  #linkOf(client: BackendClient): Link | undefined {
+    return this.#keepsSessions === false ? this.#channel : this.#links.get(this.#keyOf(client))
+  }
+
+  /** Gives the connection of a client, made when there is none. */
+  async #connect(client: BackendClient, signal: AbortSignal): Promise<{ link: Link; connection: ClientConnection }> {
+    for (;;) {
+      if (this.#isClosed) throw new TransportError('closed', 'The proxy is shutting down')
+      if (this.#keepsSessions === undefined) {
+        if (this.#deciding !== undefined) {
+          await abortable(this.#deciding, signal)
+          continue
+        }
+        const pauseMs = this.#last?.retryInMs ?? 0
+        if (pauseMs > 0) throw waiting(this.name, pauseMs)
+      }
+      const link = this.#linkOf(client) ?? this.#openLink(client)
+      const connecting = link.get(signal)
+      if (this.#keepsSessions === undefined) this.#decide(link)
+      const connection = await connecting
+      // It may have turned out that this is the connection of somebody else.
+      if (this.#linkOf(client) === link) return { link, connection }
+    }
+  }
+
+  #decide(link: Link): void {
+    const deciding = link.get(new AbortController().signal).finally(() => {
+      if (this.#deciding === deciding) this.#deciding = undefined
+    })
+    deciding.catch(() => undefined)
+    this.#deciding = deciding
+  }
+
+  #openLink(client: BackendClient): Link {
+    const key = this.#keyOf(client)
+    if (this.#keepsSessions !== false) this.#makeRoom()
+    const { clock, onEvent, policy, info, onDiagnostic, bridgeInput } = this.#around
+    const { session, principal, peer } = client
+    const capabilities = bridgeInput ? asksOf(peer?.capabilities ?? {}) : {}
+    const link = new Link({
+      backend: this.name,
+      partition: `connection ${++this.#connections}`,
+      connect: (signal) =>
+        this.#options.connect({
+          mode: this.#options.mode ?? 'auto',
+          policy,
+          info,
+          capabilities,
+          relayFor: session,
+          principal,
+          signal,
+          onDiagnostic,
+          clock,
+        }),
+      connectTimeoutMs: this.#options.connectTimeoutMs ?? 60_000,
+      backOff: this.#keepsSessions === undefined ? this.#firstBackOff : new BackOff(this.#options.backoff),
+      clock,
+      onEvent,
+      onConnected: (made, connection) => this.#connected(key, made, connection),
+    })
+    this.#last = link
+    if (this.#keepsSessions === false) {
+      this.#channel = link
+      return link
+    }
+    this.#links.set(key, link)
+    // The connection goes with the client.
+    if (session !== undefined) session.scope.defer(() => this.#close(key, link))
+    else this.#sweepLater()
+    return link
+  }
+
+  /** A backend has shown whether it keeps sessions; it may have been replaced by one of the other kind. */
+  #connected(key: LinkKey, link: Link, connection: ClientConnection): void {
+    const keeps = keepsSessions(connection.observed)
+    this.lastView = this.#viewOf(connection, nobody)
+    this.#keepsSessions = keeps
+    if (keeps && this.#channel === link) {
+      // What was everybody's connection was made for whoever happened to be first.
+      this.#channel = undefined
+      this.#retire(link)
+    } else if (!keeps && this.#channel !== link) {
+      if (this.#links.get(key) === link) this.#links.delete(key)
+      this.#channel = link
+      for (const [other, old] of this.#links) void this.#close(other, old)
+    }
+  }
+
+  #close(key: LinkKey, link: Link): Promise<void> {
+    if (this.#links.get(key) === link) this.#links.delete(key)
+    // Everybody's connection does not end with the one who was first.
+    if (this.#channel === link) return Promise.resolve()
+    this.#retire(link)
+    return link[Symbol.asyncDispose]()
+  }
+
+  #retire(link: Link): void {
+    this.#pastRestarts += link.restarts
+    void link[Symbol.asyncDispose]()
+  }
+
+  #makeRoom(): void {
+    const { maxSessions = 256 } = this.#options
+    if (this.#links.size < maxSessions) return
+    const idle = [...this.#links]
+      .filter(([key, link]) => typeof key === 'string' && link.openCalls === 0)
+      .sort(([, a], [, b]) => a.lastUsed - b.lastUsed)[0]
+    if (idle === undefined) throw busy(this.name, `it has ${maxSessions} sessions open`)
+    void this.#close(...idle)
+  }
+
+  #sweepLater(): void {
+    const { idleSessionMs = 600_000 } = this.#options
+    this.#sweep ??= this.#around.clock.after(Math.max(10, idleSessionMs / 4), () => {
+      this.#sweep = undefined
+      const oldest = this.#around.clock.now() - idleSessionMs
+      for (const [key, link] of this.#links) {
+        if (typeof key === 'string' && link.openCalls === 0 && link.lastUsed < oldest) void this.#close(key, link)
+      }
+      if ([...this.#links.keys()].some((key) => typeof key === 'string')) this.#sweepLater()
+    })
+  }
+
+  // what is offered
+
+  async #viewLater(client: BackendClient): Promise<ServerView> {
+    try {
+      const { connection } = await this.#connect(client, new AbortController().signal)
+      return await this.#viewOf(connection, client.principal)
+    } catch (error) {
+      throw failureForCaller(error, this.name, false)
+    }
+  }
+
+  #viewOf(connection: ClientConnection, principal: Principal): ServerView {
+    return connection.view(principal) as ServerView
+  }
+
+  // calls
+
+  async #callLater(call: Call, context: CallContext): Promise<Outcome> {
+    let made: { link: Link; connection: ClientConnection }
+    try {
+      made = await this.#connect(context, context.signal)
+    } catch (error) {
+      this.#openCalls--
+      throw context.signal.aborted ? error : failureForCaller(error, this.name, false)
+    }
+    return await this.#relay(call, context, made.link, made.connection)
+  }
+
+  /** Whether the caller is of the same kind as the backend: then they may ask each other whatever they agreed on. */
+  #isSameKind(context: CallContext, connection: ClientConnection): boolean {
+    return (context.session !== undefined) === keepsSessions(connection.observed)
+  }
+
+  async #relay(call: Call, context: CallContext, link: Link, connection: ClientConnection): Promise<Outcome> {
+    const { clock, bridgeInput } = this.#around
+    const mayAsk = bridgeInput || this.#isSameKind(context, connection)
+    const relayed = new RelayedCall(context, mayAsk ? context.peer : withoutAsks(context.peer), this.#limits, () =>
+      clock.now(),
+    )
+    this.#deadlines.add(relayed)
+    link.openCalls++
+    try {
+      const outcome = await connection.call(call, relayed)
+      link.succeeded()
+      if (outcome.kind === 'ask' && !mayAsk) throw askNotBridged(outcome, call)
+      return outcome
+    } catch (error) {
+      if (context.signal.aborted) throw error
+      if (relayed.expiredAfterMs !== undefined) throw this.#overdue(call, relayed.expiredAfterMs)
+      if (this.#isUnsent(error, connection, link)) return await this.#again(call, context, error, mayAsk)
+      if (TransportError.is(error) && (error.kind === 'unreachable' || error.kind === 'timeout')) link.failed(error)
+      else if (RpcError.is(error)) link.succeeded()
+      throw failureForCaller(error, this.name, mayAsk)
+    } finally {
+      relayed.end()
+      this.#deadlines.remove(relayed)
+      this.#openCalls--
+      link.openCalls--
+      link.lastUsed = clock.now()
+    }
+  }
+
+  /**
+   * Whether the call was certainly not carried out, and another connection may help: the connection had ended before, or the backend does not
+   * serve the revision any more that it had shown (BR-127). A connection of no use is given up.
+   */
+  #isUnsent(error: unknown, connection: ClientConnection, link: Link): boolean {
+    if (TransportError.is(error)) {
+      if (error.kind !== 'closed' || !error.retryable || this.#isClosed) return false
+    } else if (!RpcError.is(error) || error.code !== rpcCode.unsupportedVersion || this.#keepsSessions !== false) {
+      return false
+    }
+    link.discard(connection, error)
+    return true
+  }
+
+  async #again(call: Call, context: CallContext, first: unknown, mayAsk: boolean): Promise<Outcome> {
+    const { clock } = this.#around
+    const failed = (error: unknown): unknown => failureForCaller(error, this.name, mayAsk)
+    // What a connection that is gone had asked cannot be answered on another one.
+    if (context.resume !== undefined) throw failed(first)
+    const relayed = new RelayedCall(context, mayAsk ? context.peer : withoutAsks(context.peer), this.#limits, () =>
+      clock.now(),
+    )
+    this.#deadlines.add(relayed)
+    try {
+      const { connection } = await this.#connect(context, relayed.signal)
+      const outcome = await connection.call(call, relayed)
+      if (outcome.kind === 'ask' && !mayAsk) throw askNotBridged(outcome, call)
+      return outcome
+    } catch (error) {
+      if (context.signal.aborted) throw error
+      if (relayed.expiredAfterMs !== undefined) throw this.#overdue(call, relayed.expiredAfterMs)
+      throw failed(error)
+    } finally {
+      relayed.end()
+      this.#deadlines.remove(relayed)
+    }
+  }
+
+  #overdue(call: Call, afterMs: number): RpcError {
+    this.#around.onEvent?.({ kind: 'timeout', backend: this.name, method: call.method, afterMs })
+    return overdue(this.name, afterMs)
+  }
+
+  async #listen(call: Call, context: CallContext): Promise<Outcome> {
+    if (this.#drain.signal.aborted) throw new RpcError(rpcCode.internalError, 'No new subscriptions are taken')
+    const { clock } = this.#around
+    let link: Link | undefined
+    const leave = (): void => {
+      if (link === undefined) return
+      link.openCalls--
+      link.lastUsed = clock.now()
+      link = undefined
+    }
+    this.#openCalls++
+    try {
+      return await keepListen({
+        call,
+        context,
+        peer: context.peer,
+        connect: async (signal) => {
+          leave()
+          const made = await this.#connect(context, signal)
+          link = made.link
+          link.openCalls++
+          return made.connection
+        },
+        retryInMs: () => this.#linkOf(context)?.retryInMs ?? 0,
+        drained: this.#drain.signal,
+        clock,
+      })
+    } catch (error) {
+      throw context.signal.aborted ? error : failureForCaller(error, this.name, true)
+    } finally {
+      leave()
+      this.#openCalls--
+    }
+  }
+}
+
+const nobody: Principal = { id: 'proxy', authenticated: false }
+
+/** What a client can be asked for. */
+function asksOf({ elicitation, sampling, roots }: JsonObject): JsonObject {
+  return {
+    ...(elicitation !== undefined && { elicitation }),
+    ...(sampling !== undefined && { sampling }),
+    ...(roots !== undefined && { roots }),
+  }
+}
+
+const deaf = new WeakMap<Peer, Peer>()
+
+/** The same client as one that cannot be asked anything. */
+function withoutAsks(peer: Peer): Peer {
+  let other = deaf.get(peer)
+  if (other === undefined) {
+    const { elicitation: _e, sampling: _s, roots: _r, ...capabilities } = peer.capabilities
+    other = { ...peer, capabilities }
+    deaf.set(peer, other)
+  }
+  return other
+}

@@ -1,0 +1,71 @@
+import { type Ask, type Call, JsonText, RpcError, rpcCode, toText, TransportError } from '@atenea/mcpcompat'
+import { errorForCaller, InvalidResultError, toRpcError } from '@atenea/mcpcompat/transport'
+
+/**
+ * Why a call of a backend failed, as its caller may hear it (BR-308, decisions 7): the backend's own error where it answered with one, else
+ * an internal error that names the backend and what is known of the outcome. Everything else stays what it is.
+ */
+export function failureForCaller(error: unknown, backend: string, capabilitiesPassed: boolean): unknown {
+  if (RpcError.is(error)) {
+    const { code, message, data } = error
+    const own = data === undefined ? { code, message } : { code, message, data }
+    const told = errorForCaller(own, capabilitiesPassed)
+    return told === own ? error : withCause(toRpcError(told), error)
+  }
+  if (!TransportError.is(error)) return error
+  return new RpcError(rpcCode.internalError, `Backend ${quoted(backend)} ${outage(error)}`, { cause: error })
+}
+
+function withCause(error: RpcError, cause: unknown): RpcError {
+  error.cause = cause
+  return error
+}
+
+/** Texts of the way may name hosts and paths of the operator's, so only their kind is told. */
+function outage(error: TransportError): string {
+  if (InvalidResultError.is(error)) return 'answered with what is no result of this method'
+  switch (error.kind) {
+    case 'closed':
+      return 'is gone; it is started again with the next call'
+    case 'unreachable':
+      return 'cannot be reached'
+    case 'timeout':
+      return 'did not answer in time; the call may have been carried out'
+    case 'auth':
+      return 'refused the credentials of the proxy'
+    case 'protocol':
+      return 'cannot be understood'
+    case 'unknown-outcome':
+      return 'was restarted before it answered; the call may have been carried out and is not repeated'
+    case 'too-large':
+      return 'answered with more than the proxy takes'
+  }
+}
+
+/** A backend of the other kind asks, and nobody has allowed that its questions cross: the caller gets the whole of it to read, as data. */
+export function askNotBridged(ask: Ask, call: Call): RpcError {
+  const message = `The server needs more input for ${call.method}, and this proxy does not put its questions to clients like this one`
+  return new RpcError(rpcCode.internalError, message, { data: new JsonText(`{"inputRequired":${toText(ask.raw)}}`) })
+}
+
+export function busy(backend: string, what: string): RpcError {
+  return new RpcError(rpcCode.internalError, `Backend ${quoted(backend)} is busy: ${what}`)
+}
+
+export function waiting(backend: string, inMs: number): RpcError {
+  return new RpcError(
+    rpcCode.internalError,
+    `Backend ${quoted(backend)} is down; the next try is in ${Math.ceil(inMs / 100) / 10} s`,
+  )
+}
+
+export function overdue(backend: string, afterMs: number): RpcError {
+  return new RpcError(
+    rpcCode.internalError,
+    `Backend ${quoted(backend)} did not answer within ${afterMs} ms; the call was cancelled and may have been carried out`,
+  )
+}
+
+export function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 80))
+}

@@ -1,0 +1,197 @@
+import {
+  type Call,
+  type CallContext,
+  type JsonObject,
+  type LogLevel,
+  method,
+  notice as noticeName,
+  type Outcome,
+  type Peer,
+  type Principal,
+  type RpcId,
+  RpcError,
+  type Scope,
+  type WireHints,
+  canonicalize,
+} from '@atenea/mcpcompat'
+import {
+  abortable,
+  type ClientConnection,
+  type Clock,
+  filterAdmits,
+  type LinkedSignal,
+  linkSignals,
+  listenFilterFault,
+  memberOf,
+  type PeerSession,
+  type SubscriptionFilter,
+} from '@atenea/mcpcompat/transport'
+
+export interface KeptListenOptions {
+  readonly call: Call
+  readonly context: CallContext
+  readonly peer: Peer
+  /** Gives the connection, made anew where it was lost; rejects when that is not possible now. */
+  readonly connect: (signal: AbortSignal) => Promise<ClientConnection>
+  /** Milliseconds until connecting may be tried again. */
+  readonly retryInMs: () => number
+  /** Aborts with `listenDrained` when open listens are to end with their result. */
+  readonly drained: AbortSignal
+  readonly clock: Clock
+}
+
+/** The reason with which listens are told to end in order. */
+export const listenDrained: unique symbol = Symbol('drained')
+
+const closing: Outcome = { kind: 'result', value: {} }
+
+const reopening = { firstMs: 500, maxMs: 30_000 }
+
+/**
+ * Keeps a subscription of a caller open over the connections to its backend (BR-131, BR-235): the caller sees one acknowledgement, and after a
+ * gap one change of everything that it may have missed. A backend that offers something else afterwards ends the subscription, so that the
+ * caller looks anew.
+ */
+export async function keepListen(options: KeptListenOptions): Promise<Outcome> {
+  using link = linkSignals([options.context.signal, options.drained])
+  try {
+    return await new KeptListen(options, link).run()
+  } catch (error) {
+    if (link.signal.aborted && link.signal.reason === listenDrained) return closing
+    throw error
+  }
+}
+
+class KeptListen {
+  readonly #options: KeptListenOptions
+  readonly #link: LinkedSignal
+  /** What the caller was told that it hears of. */
+  #granted: SubscriptionFilter | undefined
+  #offered: string | undefined
+  /** The caller has missed something since the last loss. */
+  #gap = false
+  #failures = 0
+
+  constructor(options: KeptListenOptions, link: LinkedSignal) {
+    this.#options = options
+    this.#link = link
+  }
+
+  async run(): Promise<Outcome> {
+    const { signal } = this.#link
+    for (;;) {
+      try {
+        const connection = await this.#options.connect(signal)
+        const offered = canonicalize(connection.server.capabilities)
+        if (this.#offered !== undefined && offered !== this.#offered) return closing
+        this.#offered = offered
+        await connection.call(this.#options.call, new ListenContext(this, this.#options, signal))
+      } catch (error) {
+        signal.throwIfAborted()
+        // Before the acknowledgement the caller is owed the reason; afterwards it was promised to hear of changes.
+        if (this.#granted === undefined) throw error
+        if (RpcError.is(error)) this.#failures = Math.max(this.#failures, 1)
+      }
+      signal.throwIfAborted()
+      if (this.#granted === undefined) return closing
+      this.#gap = true
+      await this.#pause(signal)
+    }
+  }
+
+  /** What the backend says on the listen. */
+  take(notice: Call): void | Promise<void> {
+    if (notice.method !== noticeName.acknowledged) return this.#options.context.emit(notice)
+    this.#failures = 0
+    if (this.#granted === undefined) {
+      const granted = memberOf(notice.params, 'notifications')
+      this.#granted = listenFilterFault(granted) === undefined ? (granted as SubscriptionFilter) : {}
+      return this.#options.context.emit(notice)
+    }
+    if (this.#gap) return this.#tellAll(this.#granted)
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    const { clock, retryInMs } = this.#options
+    const ownMs = this.#failures === 0 ? 0 : Math.min(reopening.maxMs, reopening.firstMs * 2 ** (this.#failures - 1))
+    this.#failures++
+    const delayMs = Math.max(ownMs, retryInMs())
+    if (delayMs === 0) return
+    let timer: Disposable | undefined
+    const pause = new Promise<void>((resolve) => {
+      timer = clock.after(delayMs, resolve)
+    })
+    try {
+      await abortable(pause, signal)
+    } finally {
+      timer?.[Symbol.dispose]()
+    }
+  }
+
+  #tellAll(granted: SubscriptionFilter): void {
+    this.#gap = false
+    const { context } = this.#options
+    const missed: Call[] = lists.map((name) => ({ method: name, params: {} }))
+    for (const uri of granted.resourceSubscriptions ?? []) {
+      missed.push({ method: noticeName.resourceUpdated, params: { uri } })
+    }
+    for (const change of missed) if (filterAdmits(granted, change)) void context.emit(change)
+  }
+}
+
+const lists = [noticeName.toolsChanged, noticeName.promptsChanged, noticeName.resourcesChanged]
+
+/** The context of a listen on one connection. */
+class ListenContext implements CallContext {
+  readonly signal: AbortSignal
+  readonly origin: CallContext
+  readonly peer: Peer
+  readonly #listen: KeptListen
+
+  constructor(listen: KeptListen, { context, peer }: KeptListenOptions, signal: AbortSignal) {
+    this.#listen = listen
+    this.origin = context
+    this.peer = peer
+    this.signal = signal
+  }
+
+  get principal(): Principal {
+    return this.origin.principal
+  }
+
+  get meta(): JsonObject {
+    return this.origin.meta
+  }
+
+  get progressToken(): RpcId | undefined {
+    return this.origin.progressToken
+  }
+
+  get logLevel(): LogLevel | undefined {
+    return this.origin.logLevel
+  }
+
+  get hints(): WireHints {
+    return this.origin.hints
+  }
+
+  get resume(): undefined {
+    return undefined
+  }
+
+  get scope(): Scope {
+    return this.origin.scope
+  }
+
+  get session(): PeerSession | undefined {
+    return this.origin.session
+  }
+
+  emit(notice: Call): void | Promise<void> {
+    return this.#listen.take(notice)
+  }
+}
+
+export function isListen(call: Call): boolean {
+  return call.method === method.listen
+}

@@ -1,0 +1,66 @@
+import type { Dispatcher, Implementation, OnDiagnostic, RevisionPolicy } from '@atenea/mcpcompat'
+import { type Clock, safeDiagnostics, systemClock } from '@atenea/mcpcompat/transport'
+import { Backend } from './backend.ts'
+import type { BackendOptions } from './backend-options.ts'
+import type { OnPassthroughEvent } from './events.ts'
+import type { PassthroughStatus } from './status.ts'
+
+export interface CreatePassthroughOptions {
+  /** At least one, each with a name of its own. */
+  readonly backends: readonly BackendOptions[]
+  /** Which revisions backends may speak. */
+  readonly policy: RevisionPolicy
+  /** Who the proxy is: towards backends that keep one session for several clients, and towards clients where there are several backends. */
+  readonly info: Implementation
+  /**
+   * Whether questions (elicitation, sampling, roots) cross between clients and backends of different eras. Default false: such questions are
+   * then reported to the caller and never put to anybody. Within one era they are always relayed.
+   */
+  readonly bridgeInput?: boolean | undefined
+  readonly onEvent?: OnPassthroughEvent | undefined
+  readonly onDiagnostic?: OnDiagnostic | undefined
+  readonly clock?: Clock | undefined
+}
+
+/** All backends as one server. Disposing it ends every connection to them. */
+export interface Passthrough extends Dispatcher, AsyncDisposable {
+  status(): PassthroughStatus
+}
+
+/**
+ * Puts backends of either era in front of clients of either era. A dispatcher like any other: serve it with `serveConnection` or an HTTP
+ * handler. Nothing is connected before somebody needs it.
+ */
+export function createPassthrough(options: CreatePassthroughOptions): Passthrough {
+  const { policy, info, bridgeInput = false, clock = systemClock } = options
+  const onEvent = safeEvents(options.onEvent)
+  const onDiagnostic = safeDiagnostics(options.onDiagnostic)
+  const around = { policy, info, bridgeInput, onEvent, onDiagnostic, clock }
+  const backends = options.backends.map((backend) => new Backend(backend, around))
+  const [only] = backends
+  if (only === undefined || backends.length > 1) throw new TypeError('exactly one backend can be served yet')
+  return {
+    call: (call, context) => only.call(call, context),
+    notify: (notice, context) => only.notify(notice, context),
+    view: (principal, viewer) => only.view(principal, viewer),
+    drain: async () => {
+      await Promise.all(backends.map((backend) => backend.drain()))
+    },
+    status: () => ({ backends: backends.map((backend) => backend.status()) }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(backends.map((backend) => backend[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+/** Nothing that a listener throws may disturb a call. */
+function safeEvents(listener: OnPassthroughEvent | undefined): OnPassthroughEvent | undefined {
+  if (listener === undefined) return undefined
+  return (event) => {
+    try {
+      listener(event)
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+}

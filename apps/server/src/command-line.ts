@@ -1,5 +1,5 @@
 import { exitCode, type Flags, flag, type HelpText, type ParsedFlags } from '@atenea/cli'
-import { commonFlags, createFrontFlags, limitFlags } from '@atenea/fronts'
+import { authEnvironment, authFlags, commonFlags, createFrontFlags, limitFlags } from '@atenea/fronts'
 import { accountVariables, atprotoDefaults, maxMessageBlobBytes } from './atproto/atproto-settings.ts'
 import { socketFile } from './settings.ts'
 
@@ -35,7 +35,7 @@ const atprotoFlags = {
   nameserver: flag.texts('ADDRESS', 'name server that is asked for handles', { default: 'those of the system' }),
 } satisfies Flags
 
-const flags = { ...frontFlags, ...policyFlags, ...atprotoFlags, ...commonFlags }
+const flags = { ...frontFlags, ...authFlags, ...policyFlags, ...atprotoFlags, ...commonFlags }
 
 export const commandLineFlags: typeof flags = flags
 
@@ -50,6 +50,7 @@ export const helpText: HelpText = {
   ],
   sections: [
     { title: 'Fronts', flags: frontFlags },
+    { title: 'Sign-in by HTTP', flags: authFlags },
     { title: 'What is served', flags: policyFlags },
     { title: 'AT Protocol', flags: atprotoFlags },
     { title: 'Other options', flags: commonFlags },
@@ -61,6 +62,7 @@ export const helpText: HelpText = {
           accountVariables.password,
           'an app password of that account; there is no flag for it, since command lines can be seen',
         ],
+        ...authEnvironment,
         ['XDG_CACHE_HOME', 'the cache directory is atenea below it (default: ~/.cache/atenea)'],
         ['XDG_STATE_HOME', 'the state directory is atenea below it (default: ~/.local/state/atenea)'],
         ['NO_COLOR', 'when set, nothing is coloured'],
@@ -82,6 +84,7 @@ export const helpText: HelpText = {
         'atenea-server                                    # for a client that starts it as a command',
         'atenea-server --socket default                   # for several clients; then: atenea-server status',
         'atenea-server --http 8420                        # for clients of this machine that speak HTTP',
+        'atenea-server --http 8420 --auth-issuer https://auth.example.com --auth-audience https://mcp.example.com/mcp',
         'atenea-server --deny-tool "validate_*" --protocol legacy',
         'atenea-server --config atenea.json --log-level debug --log-format json',
       ],

@@ -1,4 +1,4 @@
-import type { FrontSettings } from '@atenea/fronts'
+import type { FrontSettings, PolicyRule } from '@atenea/fronts'
 import type { AtprotoSettings } from './atproto/atproto-settings.ts'
 
 /** A resource that the operator names: its bytes are a text in the configuration, or a file that is read whenever it is asked for. */
@@ -24,6 +24,8 @@ export interface Settings extends FrontSettings {
   readonly tools: NameFilter
   readonly prompts: NameFilter
   readonly resources: NameFilter
+  /** Who may use what of it; `undefined`: everybody everything. */
+  readonly policy: readonly PolicyRule[] | undefined
   readonly staticResources: readonly ResourceSetting[]
   readonly atproto: AtprotoSettings
 }

@@ -1,7 +1,7 @@
 // making a server
 export type { Core, CreateCoreOptions } from './core.ts'
 export { createCore } from './core.ts'
-export type { Grants, Policy } from './policy.ts'
+export type { Grants, NameRules, Policy } from './policy.ts'
 export type { RateLimitOptions } from './rate-limit.ts'
 export type { ListKind, SubscriptionLimits } from './subscriptions.ts'
 export type { HintPlan, HintedResult } from './hints.ts'

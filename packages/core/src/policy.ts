@@ -1,14 +1,17 @@
 import { type AllowList, type CreateAllowListOptions, type Principal, createAllowList } from '@atenea/mcpcompat'
 import { DefinitionError } from './definition-error.ts'
 
+/** Rules for names, or several sets of them that all have to allow one. */
+export type NameRules = CreateAllowListOptions | readonly CreateAllowListOptions[]
+
 /** What one principal may use. What is left out of it is allowed whole; globs, and deny wins. */
 export interface Grants {
   /** By name. */
-  readonly tools?: CreateAllowListOptions | undefined
+  readonly tools?: NameRules | undefined
   /** By name. */
-  readonly prompts?: CreateAllowListOptions | undefined
+  readonly prompts?: NameRules | undefined
   /** By URI as it came and as it reads without percent-encoding; templates by their text. */
-  readonly resources?: CreateAllowListOptions | undefined
+  readonly resources?: NameRules | undefined
 }
 
 /**
@@ -64,12 +67,19 @@ function compileGrants(grants: Grants): CompiledGrants {
   const compile = (name: keyof Grants): CompiledGrants['resources'] => {
     const rules = grants[name]
     if (rules === undefined) return undefined
-    checkMembers(`policy.${name}`, rules, ['allow', 'deny'])
-    const list = createAllowList(rules)
-    const free = createAllowList({ deny: rules.deny })
-    return { allows: (text) => list.allows(text), denies: (text) => !free.allows(text) }
+    const sets = isList(rules) ? rules : [rules]
+    for (const set of sets) checkMembers(`policy.${name}`, set, ['allow', 'deny'])
+    const lists = sets.map((set) => createAllowList(set))
+    return {
+      allows: (text) => lists.every((list) => list.allows(text)),
+      denies: (text) => lists.some((list) => list.denies(text)),
+    }
   }
   return { tools: compile('tools'), prompts: compile('prompts'), resources: compile('resources') }
+}
+
+function isList(rules: NameRules): rules is readonly CreateAllowListOptions[] {
+  return Array.isArray(rules)
 }
 
 /** What a policy does not name it allows, so a slip of the pen, or a promise in place of grants, must not go by unseen. */

@@ -7,6 +7,7 @@ import {
   logLevels,
   type ParsedFlags,
 } from '@atenea/cli'
+import type { authFlags } from './auth/auth-flags.ts'
 import { defaultHttpHost, frontDefaults, type Protocol } from './front-settings.ts'
 
 type FrontFlags = Readonly<{
@@ -32,7 +33,7 @@ export function createFrontFlags(socketFile: string): FrontFlags {
     ),
     http: flag.texts(
       '[HOST:]PORT',
-      `serve clients by HTTP on http://HOST:PORT/mcp; HOST is ${defaultHttpHost} unless given, and any other than this machine needs one of the next two`,
+      `serve clients by HTTP on http://HOST:PORT/mcp; HOST is ${defaultHttpHost} unless given, and any other than this machine needs --auth-issuer or one of the next two`,
     ),
     'bearer-token-file': flag.text(
       'FILE',
@@ -69,7 +70,7 @@ export const commonFlags: Readonly<{
 }
 
 /** What was given of the flags about fronts and limits. */
-export type FrontValues = ParsedFlags<FrontFlags & typeof limitFlags>['values']
+export type FrontValues = ParsedFlags<FrontFlags & typeof limitFlags & typeof authFlags>['values']
 
 /** What was given of the flags that every program has. */
 export type CommonValues = ParsedFlags<typeof commonFlags>['values']

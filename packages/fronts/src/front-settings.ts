@@ -1,4 +1,5 @@
 import type { LogFormat, LogThreshold } from '@atenea/cli'
+import type { AuthSettings } from './auth/auth-settings.ts'
 
 export interface HttpSetting {
   readonly host: string
@@ -17,6 +18,8 @@ export interface FrontSettings {
   readonly http: readonly HttpSetting[]
   /** Absolute path of a file with the tokens of those who may use HTTP. */
   readonly bearerTokenFile: string | undefined
+  /** Whose tokens HTTP takes as well. */
+  readonly auth: AuthSettings | undefined
   /** Whether HTTP may be open to everybody. */
   readonly allowUnauthenticated: boolean
   /** Origins of web pages that may ask. */

@@ -64,7 +64,7 @@ export async function serveFronts(dispatcher: Dispatcher, options: ServeFrontsOp
   }
   for (const { path } of listeners) logger.info('listening', { socket: path })
   for (const url of http?.urls ?? []) logger.info('listening', { url })
-  if (http !== undefined && settings.bearerTokenFile === undefined) {
+  if (http !== undefined && settings.bearerTokenFile === undefined && settings.auth === undefined) {
     logger.info(
       'nobody signs in over HTTP, so all clients there are one to this server and share what it keeps for them',
     )

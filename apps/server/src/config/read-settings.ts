@@ -25,6 +25,7 @@ export async function readSettings({ values }: CommandLine, environment: Environ
     },
     prompts: { enabled: config.enabledPrompts, disabled: config.disabledPrompts },
     resources: { enabled: config.enabledResources, disabled: config.disabledResources },
+    policy: config.policy,
     staticResources,
     atproto: readAtprotoSettings({ values }, config, folder, environment),
   }

@@ -1,4 +1,4 @@
-import { frontConfigShape, frontLimitsShape, limit } from '@atenea/fronts/config'
+import { frontConfigShape, frontLimitsShape, limit, policyShape } from '@atenea/fronts/config'
 import * as z from 'zod'
 import { atprotoDefaults, maxMessageBlobBytes } from '../atproto/atproto-settings.ts'
 import { isDirectoryUrl, isHttpOrigin, isServerAddress } from './atproto-settings.ts'
@@ -32,6 +32,7 @@ export const configSchema = z
   .strictObject({
     $schema: z.string().optional().describe('For editors; ignored here.'),
     ...frontConfigShape,
+    ...policyShape,
     enabledTools: names('tools', 'Serve'),
     disabledTools: names('tools', 'Do not serve'),
     enabledPrompts: names('prompts', 'Serve'),

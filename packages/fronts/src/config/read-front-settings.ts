@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import type { CommonValues, FrontValues } from '../front-flags.ts'
 import { type FrontSettings, frontDefaults } from '../front-settings.ts'
 import type { FrontConfig } from './front-config.ts'
+import { readAuthSettings } from '../auth/read-auth-settings.ts'
 import { readHttpSettings } from './read-http-settings.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -35,6 +36,7 @@ export function readFrontSettings(
     stdio,
     sockets,
     ...http,
+    auth: readAuthSettings(values, config.auth, folder, environment),
     protocol: values.protocol ?? config.protocol ?? frontDefaults.protocol,
     legacyRevisions:
       values['legacy-revisions']?.split(',').map((revision) => revision.trim()) ?? config.legacyRevisions,

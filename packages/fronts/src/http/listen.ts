@@ -1,9 +1,10 @@
 import { ExitError, exitCode, type Redactor, UsageError } from '@atenea/cli'
 import { type Dispatcher, type OnDiagnostic, type RevisionPolicy, TransportError } from '@atenea/mcpcompat'
 import type { Readiness } from '@atenea/transport-http'
+import { loopbackHosts } from '@atenea/mcpcompat/transport'
 import { type HttpListener, isLoopback, listenHttp } from '@atenea/transport-http/node'
 import type { FrontSettings } from '../front-settings.ts'
-import { createFrontAuthenticator } from './authenticator.ts'
+import { createFrontAuth } from './authenticator.ts'
 
 export interface HttpFronts {
   /** The endpoints. */
@@ -29,16 +30,17 @@ export async function listenOnHttp(
   { settings, policy, onDiagnostic, redactor, readiness }: ListenOnHttpOptions,
 ): Promise<HttpFronts> {
   const { http, allowedOrigins, maxBodyBytes, maxInFlight, shutdownTimeoutMs } = settings
-  const authenticate = createFrontAuthenticator(settings, redactor)
+  const auth = await createFrontAuth(settings, { redactor, onDiagnostic })
   const reachable = http.find(({ host }) => !isLoopback(host))
-  if (reachable !== undefined && authenticate === undefined && !settings.allowUnauthenticated) {
+  if (reachable !== undefined && auth === undefined && !settings.allowUnauthenticated) {
     throw new UsageError(
-      `other machines can reach ${reachable.host}: name a file of tokens with --bearer-token-file, or give --allow-unauthenticated if everybody may use this server`,
+      `other machines can reach ${reachable.host}: name an authorization server with --auth-issuer or a file of tokens with --bearer-token-file, or give --allow-unauthenticated if everybody may use this server`,
     )
   }
   const open: HttpListener[] = []
   const close = async (timeoutMs: number): Promise<void> => {
     await Promise.all(open.map(async (listener) => await listener.close({ timeoutMs })))
+    auth?.[Symbol.dispose]()
   }
   try {
     for (const { host, port } of http) {
@@ -49,7 +51,9 @@ export async function listenOnHttp(
         allowedOrigins,
         maxBodyBytes,
         maxInFlight,
-        authenticate,
+        authenticate: auth?.authenticate,
+        protectedResource: auth?.protectedResource,
+        allowedHosts: allowedHosts(host, auth?.protectedResource?.resource),
         readiness,
         onDiagnostic,
       })
@@ -61,4 +65,9 @@ export async function listenOnHttp(
     throw error
   }
   return { urls: open.map(({ url }) => url), close: async () => await close(shutdownTimeoutMs) }
+}
+
+/** A front on this machine that a reverse proxy makes known under another name is asked for by that name too. */
+function allowedHosts(host: string, resource: string | undefined): readonly string[] | undefined {
+  return isLoopback(host) && resource !== undefined ? [...loopbackHosts, new URL(resource).hostname] : undefined
 }

@@ -5,6 +5,7 @@ import type { Peer, Principal } from '../contract/context.ts'
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
 import type { Dispatcher } from '../contract/dispatcher.ts'
 import { method, notice } from '../contract/methods.ts'
+import type { PeerSession } from '../contract/peer-session.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
 import type { JsonObject } from '../jsonrpc/json.ts'
 import { memberOf } from '../member.ts'
@@ -15,6 +16,8 @@ export interface ChangeFeedOptions {
   readonly clock: Clock
   readonly peer: Peer
   readonly principal: Principal
+  /** The session on whose behalf a proxy listens. */
+  readonly session?: PeerSession | undefined
   /** Resources that may be subscribed at the same time. */
   readonly maxSubscriptions: number
   /** Takes what the client is told: a list change, or a resource that it subscribed. */
@@ -132,6 +135,7 @@ export class ChangeFeed {
       const context = createCallerContext({
         peer: this.#options.peer,
         principal: this.#options.principal,
+        session: this.#options.session,
         signal: listen.stop.signal,
         onNotice: (arrived) => {
           if (arrived.method === notice.acknowledged) {

@@ -54,7 +54,7 @@ export class OpenSession implements SessionFacts, PeerSession {
     this.codec = createLegacyCodec({ revision: options.handshake.revision, session: this })
     this.logLevel = options.logLevel
     this.#onDiagnostic = options.onDiagnostic
-    this.#feed = new ChangeFeed({ ...options, peer: options.handshake.peer })
+    this.#feed = new ChangeFeed({ ...options, peer: options.handshake.peer, session: this })
   }
 
   get peer(): Peer {

@@ -9,7 +9,7 @@ const exportMaps: Readonly<Record<string, readonly string[]>> = {
   '@atenea/core': ['.', './sqlite', './package.json'],
   '@atenea/mcpcompat': ['.', './transport', './schemas', './package.json'],
   '@atenea/passthrough': ['.', './package.json'],
-  '@atenea/transport-http': ['.', './node', './package.json'],
+  '@atenea/transport-http': ['.', './node', './oauth', './oauth/node', './resource-server', './package.json'],
   '@atenea/transport-stdio': ['.', './package.json'],
 }
 

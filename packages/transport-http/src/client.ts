@@ -19,12 +19,13 @@ import {
   isRecognisedModernError,
   judgeHttpProbe,
   linkSignals,
+  type PeerSession,
   type ProbeVerdict,
   type ServerEra,
   toRpcError,
 } from '@atenea/mcpcompat/transport'
 import type { Payload } from './answer.ts'
-import { type Authorization, Endpoint } from './endpoint.ts'
+import { type Credentials, Endpoint, maxRenewals } from './endpoint.ts'
 import { createExchangeClient, type Refusal } from './exchange/call.ts'
 import { createFetchSend } from './fetch-send.ts'
 import { type ProbeAnswer, readProbe } from './probe-answer.ts'
@@ -40,6 +41,8 @@ export interface ConnectHttpOptions extends AbortOptions {
   readonly info: Implementation
   /** What we can be asked for, in the form of the modern revision. Default nothing. */
   readonly capabilities?: JsonObject | undefined
+  /** Whom the connection is for, should the server keep sessions; see `CreateClientSessionOptions` of mcpcompat. */
+  readonly relayFor?: PeerSession | undefined
   /**
    * `auto` finds out the era. `legacy` shakes hands at once. `modern` is a pin: discovery is done all the same, and anything but a modern
    * server is an error. Default `auto`.
@@ -52,8 +55,13 @@ export interface ConnectHttpOptions extends AbortOptions {
   readonly send?: HttpSend | undefined
   /** Fields for every request, such as `X-Api-Key`. They never replace those of the protocol. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The value of `Authorization`, asked for anew with each request. It goes to the origin of the URL only (MC-AUTH-02, -05). */
-  readonly authorization?: Authorization | undefined
+  /**
+   * The value of `Authorization`, asked for anew with each request, or an authorizer such as that of `@atenea/transport-http/oauth`, which
+   * gets one when the server wants it. What it gives goes to the origin of the URL only (MC-AUTH-02, -05). A request that was not let in is
+   * made again with better credentials, since the server has not carried it out; one of unknown outcome is not. While somebody signs in the
+   * limits of the probe and the handshake stand still; that of a call does not.
+   */
+  readonly authorization?: Credentials | undefined
   /** Where verdicts about the era are kept. Without one the era is found out at each connecting. */
   readonly verdicts?: VerdictStore | undefined
   /** How long the server may take to answer the probe. Default 30,000 ms. */
@@ -173,6 +181,7 @@ class Search {
     }
     let declare: JsonObject = {}
     let redirected = false
+    let renewals = 0
     for (;;) {
       const answer = await this.#ask(context, declare)
       const verdict = judgeHttpProbe({ ...answer, url: this.#endpoint.url, redirected }, context)
@@ -192,8 +201,12 @@ class Search {
           if (isRedirect(answer.status))
             throw redirectError(answer.status, locationOf(answer, this.#endpoint.url), this.#endpoint.url)
           return { verdict: this.#worded(verdict, answer), context }
-        case 'auth':
-          throw this.#endpoint.authError(answer)
+        case 'auth': {
+          const refused = this.#endpoint.authError(answer)
+          const { signal } = this.#options
+          if (++renewals > maxRenewals || !(await this.#endpoint.renew(answer, { signal }))) throw refused
+          break
+        }
         case 'legacy':
         case 'modern':
           return { verdict, context }
@@ -219,6 +232,7 @@ class Search {
         repeatable: true,
         signal: limit.signal,
         plain: true,
+        keepsRefusal: true,
       })
       return await readProbe(head, id, this.#endpoint)
     } catch (error) {
@@ -334,6 +348,7 @@ class Search {
       revision,
       info,
       capabilities,
+      relayFor: this.#options.relayFor,
       payload,
       callTimeoutMs,
       handshakeTimeoutMs,

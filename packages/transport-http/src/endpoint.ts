@@ -1,6 +1,7 @@
 import type { OnDiagnostic, TransportErrorKind } from '@atenea/mcpcompat'
 import { type Clock, systemClock } from '@atenea/mcpcompat/transport'
 import { parseChallenges } from './auth/challenge.ts'
+import type { Authorizer, AuthRefusal, RenewOptions } from './authorizer.ts'
 import { HttpAuthError, HttpStatusError } from './http-errors.ts'
 import { discard, snippet } from './read-body.ts'
 import { isRedirect, locationOf, redirectError, redirectTarget } from './redirect.ts'
@@ -12,12 +13,15 @@ import { wait } from './wait.ts'
 /** Gives the value of `Authorization`, such as `Bearer abc`, anew for each request; `undefined` for none. */
 export type Authorization = () => string | undefined | Promise<string | undefined>
 
+/** Where credentials come from: a value that the caller knows, or something that gets them and mends them. */
+export type Credentials = Authorization | Authorizer
+
 export interface EndpointOptions {
   readonly url: string
   readonly send: HttpSend
   /** Fields that the caller wants on every request. They never replace one that the protocol or HTTP itself owns. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly authorization?: Authorization | undefined
+  readonly authorization?: Credentials | undefined
   /** Bytes that one message may have. */
   readonly maxMessageBytes: number
   readonly onDiagnostic?: OnDiagnostic | undefined
@@ -31,7 +35,14 @@ export type AnswerHead = Pick<HttpAnswer, 'status' | 'headers'>
 export type EndpointRequest = Omit<HttpRequest, 'url'> & {
   /** Leave redirects and throttling to the caller, who looks at the answer as it came. */
   readonly plain?: boolean
+  /** Nobody waits for it, so no person is asked to sign in for it. */
+  readonly unattended?: boolean
+  /** Leave 401 and 403 to the caller, who asks for better credentials outside of its time limit (`renew`). */
+  readonly keepsRefusal?: boolean
 }
+
+/** How often one request is made with other credentials. Each time there has to be a reason; this bounds servers that always give one. */
+export const maxRenewals = 4
 
 /** Longest pause that `Retry-After` can ask for within a request; beyond it the caller decides. */
 const maxRetryAfterMs = 10_000
@@ -51,9 +62,14 @@ export class Endpoint {
   readonly #send: HttpSend
   readonly #headers: Readonly<Record<string, string>>
   readonly #authorization: Authorization | undefined
+  readonly #authorizer: Authorizer | undefined
   /** Values that must not appear in messages. */
   readonly #secrets: readonly string[]
   #token: string | undefined
+  /** The credentials that were refused, by the head of the answer. */
+  readonly #refused = new WeakMap<object, string | undefined>()
+  /** The answers that errors were made of; not a member of the error, whose members end up in logs. */
+  readonly #heads = new WeakMap<HttpAuthError, AnswerHead>()
 
   constructor(options: EndpointOptions) {
     const { url, basic } = splitCredentials(options.url)
@@ -62,7 +78,8 @@ export class Endpoint {
     this.maxMessageBytes = options.maxMessageBytes
     this.clock = options.clock ?? systemClock
     this.onDiagnostic = options.onDiagnostic
-    this.#authorization = options.authorization
+    if (typeof options.authorization === 'function') this.#authorization = options.authorization
+    else this.#authorizer = options.authorization
     const headers = { ...basic, ...options.headers }
     this.#headers = allowedHeaders(headers, options.authorization !== undefined, options.onDiagnostic)
     this.#secrets = Object.values(this.#headers)
@@ -106,15 +123,55 @@ export class Endpoint {
     throw redirectError(second.status, locationOf(second, target), target)
   }
 
-  async #once({ method, headers, body, signal, repeatable }: EndpointRequest, url: string): Promise<HttpAnswer> {
+  /** Makes a request, and makes it again with better credentials where it was not let in: then the server has not carried it out. */
+  async #once(request: EndpointRequest, url: string): Promise<HttpAnswer> {
+    let answer = await this.#attempt(request, url)
+    if (request.keepsRefusal === true) return answer
+    for (let renewals = 0; isRefusal(answer.status) && this.#authorizer !== undefined; renewals++) {
+      void discard(answer.body, this.clock)
+      const refused = { ...answer, body: empty }
+      const { signal } = request
+      if (renewals === maxRenewals || !(await this.renew(answer, { signal, unattended: request.unattended })))
+        return refused
+      answer = await this.#attempt(request, url)
+    }
+    return answer
+  }
+
+  async #attempt({ method, headers, body, signal, repeatable }: EndpointRequest, url: string): Promise<HttpAnswer> {
     const all: Record<string, string> = { accept: bothForms, ...this.#headers, ...headers }
     const token = await this.#authorization?.()
-    if (token !== undefined) {
-      all['authorization'] = token
-      this.#token = token
-    }
+    if (token !== undefined) all['authorization'] = token
+    const given = this.#authorizer?.fields({ method, url }, { signal })
+    if (given !== undefined) Object.assign(all, given instanceof Promise ? await given : given)
+    if (all['authorization'] !== undefined) this.#token = all['authorization']
+    const sent = all['authorization']
     signal.throwIfAborted()
-    return await this.#send({ method, url, headers: all, signal, repeatable, ...(body !== undefined && { body }) })
+    const answer = await this.#send({
+      method,
+      url,
+      headers: all,
+      signal,
+      repeatable,
+      ...(body !== undefined && { body }),
+    })
+    if (this.#authorizer !== undefined) {
+      this.#authorizer.saw?.(answer, url)
+      if (isRefusal(answer.status)) this.#refused.set(answer.headers, sent)
+    }
+    return answer
+  }
+
+  /** Gets better credentials after an answer that wants them, or the error made of it. Resolves with whether to ask again. */
+  async renew(answer: AnswerHead | HttpAuthError, options: RenewOptions): Promise<boolean> {
+    const { status, headers } = HttpAuthError.is(answer) ? (this.#heads.get(answer) ?? noHead) : answer
+    if (this.#authorizer === undefined || !isRefusal(status)) return false
+    const refusal: AuthRefusal = {
+      status,
+      challenges: parseChallenges(headers['www-authenticate']),
+      sent: this.#refused.get(headers),
+    }
+    return await this.#authorizer.renew(refusal, options)
   }
 
   /** The error for an answer that wants credentials. */
@@ -130,7 +187,9 @@ export class Endpoint {
           : first === undefined
             ? 'Give credentials, such as an Authorization header.'
             : `Give credentials of the scheme ${first.scheme.slice(0, 40)}.`
-    return new HttpAuthError(`${this.name} refused access with ${status}. ${advice}`, status, challenges)
+    const error = new HttpAuthError(`${this.name} refused access with ${status}. ${advice}`, status, challenges)
+    this.#heads.set(error, { status, headers })
+    return error
   }
 
   /** The error for an answer that holds no message. `text` is what is known of its body. */
@@ -147,6 +206,17 @@ export class Endpoint {
     // A short one would be found by chance, and is no secret.
     return [...this.#secrets, token, token.replace(/^\S+\s+/, '')].filter((secret) => secret.length >= 8)
   }
+}
+
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403
+}
+
+const noHead: AnswerHead = { status: 0, headers: {} }
+
+/** The body of an answer that has been let go. */
+const empty: AsyncIterable<Uint8Array> = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 }
 
 /** Credentials in a URL are for the `Authorization` field; not every way to make requests takes them. */

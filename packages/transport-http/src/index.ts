@@ -16,11 +16,12 @@ export type { Readiness, ReadinessReport } from './readiness.ts'
 
 // Client
 export type { AuthChallenge } from './auth/challenge.ts'
+export type { AuthFields, Authorizer, AuthRefusal, RenewOptions } from './authorizer.ts'
 export { parseChallenges } from './auth/challenge.ts'
 export type { Payload } from './answer.ts'
 export type { ConnectHttpOptions } from './client.ts'
 export { connectHttp } from './client.ts'
-export type { Authorization } from './endpoint.ts'
+export type { Authorization, Credentials } from './endpoint.ts'
 export type { CreateFetchSendOptions } from './fetch-send.ts'
 export { createFetchSend } from './fetch-send.ts'
 export type { HttpStatusErrorOptions } from './http-errors.ts'

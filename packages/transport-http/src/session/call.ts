@@ -23,11 +23,12 @@ import {
   type InitializedServer,
   linkSignals,
   parseListenFilter,
+  type PeerSession,
   peerView,
 } from '@atenea/mcpcompat/transport'
 import type { Payload } from '../answer.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { SessionLostError } from '../http-errors.ts'
+import { type Endpoint, maxRenewals } from '../endpoint.ts'
+import { HttpAuthError, SessionLostError } from '../http-errors.ts'
 import { LimitedContext } from '../limited-context.ts'
 import { backoffMs, wait } from '../wait.ts'
 import { HttpSession } from './http-session.ts'
@@ -39,6 +40,7 @@ export interface CreateSessionClientOptions {
   readonly revision?: string | undefined
   readonly info: Implementation
   readonly capabilities: JsonObject
+  readonly relayFor?: PeerSession | undefined
   readonly payload: Payload
   /** Longest time that a call may take, subscriptions aside. */
   readonly callTimeoutMs: number
@@ -174,9 +176,23 @@ class Sessions implements SessionClient {
     return starting
   }
 
+  /** Begins a session, and again with better credentials where it was not let in. Time for signing in is not time of the handshake. */
   async #begin(signal: AbortSignal | undefined): Promise<HttpSession> {
-    const { endpoint, policy, revision, info, capabilities, payload, handshakeTimeoutMs, openStream, onDiagnostic } =
+    for (let renewals = 0; ; renewals++) {
+      try {
+        return await this.#beginOnce(signal)
+      } catch (error) {
+        if (!HttpAuthError.is(error) || renewals === maxRenewals) throw error
+        using link = linkSignals([signal, this.#life.signal])
+        if (!(await this.#endpoint.renew(error, { signal: link.signal }))) throw error
+      }
+    }
+  }
+
+  async #beginOnce(signal: AbortSignal | undefined): Promise<HttpSession> {
+    const { endpoint, policy, revision, info, capabilities, relayFor, payload, handshakeTimeoutMs, openStream } =
       this.#options
+    const { onDiagnostic } = this.#options
     if (this.#ended !== undefined) throw closedConnection(this.#ended.cause)
     const session = new HttpSession({
       endpoint,
@@ -184,6 +200,7 @@ class Sessions implements SessionClient {
       revision,
       info,
       capabilities,
+      relayFor,
       nextId: this.#nextId,
       believesFirst404: this.#believesFirst404,
       payload,

@@ -19,6 +19,7 @@ import {
   linkSignals,
   lostCall,
   memberOf,
+  type PeerSession,
   type RpcMessage,
   type RpcReject,
   type RpcRequest,
@@ -39,6 +40,7 @@ export interface HttpSessionOptions {
   readonly revision: string | undefined
   readonly info: Implementation
   readonly capabilities: JsonObject
+  readonly relayFor: PeerSession | undefined
   readonly nextId: () => RpcId
   /** Whether a 404 for the very first stream of a session means that the session is gone. It did not help to believe that before: `false`. */
   readonly believesFirst404: boolean
@@ -89,7 +91,7 @@ export class HttpSession {
   #farewells: Promise<unknown>[] | undefined
 
   constructor(options: HttpSessionOptions) {
-    const { endpoint, policy, revision, info, capabilities, nextId, onDiagnostic } = options
+    const { endpoint, policy, revision, info, capabilities, relayFor, nextId, onDiagnostic } = options
     this.#options = options
     this.#endpoint = endpoint
     this.gone = new Promise((resolve) => {
@@ -102,6 +104,7 @@ export class HttpSession {
       capabilities,
       nextId,
       onDiagnostic,
+      relayFor,
       ...(revision !== undefined && { revision }),
     })
   }
@@ -179,6 +182,7 @@ export class HttpSession {
       signal,
       repeatable: true,
       plain: true,
+      unattended: true,
     })
     await discard(answer.body, this.#endpoint.clock)
   }
@@ -213,7 +217,7 @@ export class HttpSession {
     if (!isInitialized) await this.#ready
     using link = linkSignals([this.#life.signal], { timeoutMs: 60_000 })
     try {
-      const answer = await this.#exchange(encodeMessage(message), false, link.signal)
+      const answer = await this.#exchange(encodeMessage(message), { repeatable: false, signal: link.signal })
       await discard(answer.body, this.#endpoint.clock)
       if (answer.status >= 400) {
         this.#report(
@@ -239,7 +243,11 @@ export class HttpSession {
     try {
       await this.#ready
       const repeatable = isRepeatable(message.method)
-      const answer = await this.#exchange(encodeMessage(message), repeatable, link.signal)
+      const answer = await this.#exchange(encodeMessage(message), {
+        repeatable,
+        signal: link.signal,
+        keepsRefusal: isHandshake,
+      })
       if (isHandshake) this.#takeSessionId(answer)
       const content = await readAnswer(answer, { endpoint: this.#endpoint, payload: this.#options.payload, repeatable })
       if (content.kind === 'stream') {
@@ -265,9 +273,12 @@ export class HttpSession {
     }
   }
 
-  async #exchange(body: string, repeatable: boolean, signal: AbortSignal): Promise<HttpAnswer> {
+  async #exchange(
+    body: string,
+    options: Pick<EndpointRequest, 'repeatable' | 'signal' | 'keepsRefusal'>,
+  ): Promise<HttpAnswer> {
     const headers = { ...this.#headers(), 'content-type': 'application/json' }
-    return this.#checked(await this.#endpoint.request({ method: 'POST', headers, body, repeatable, signal }))
+    return this.#checked(await this.#endpoint.request({ method: 'POST', headers, body, ...options }))
   }
 
   /** With a session id sent, 404 means that the session is over (A-46). */
@@ -281,7 +292,7 @@ export class HttpSession {
   async #get(lastEventId: string | undefined, signal: AbortSignal): Promise<HttpAnswer> {
     const headers: Record<string, string> = { ...this.#headers(), accept: 'text/event-stream' }
     if (lastEventId !== undefined) headers[headerName.lastEventId] = lastEventId
-    const request: EndpointRequest = { method: 'GET', headers, signal, repeatable: true, plain: true }
+    const request: EndpointRequest = { method: 'GET', headers, signal, repeatable: true, plain: true, unattended: true }
     return await this.#endpoint.request(request)
   }
 

@@ -1,0 +1,161 @@
+import type { AbortOptions } from '@atenea/mcpcompat'
+import type { AuthorizationServer } from 'oauth4webapi'
+import { authMethodOf, type ClientAuthMethod, type OAuthClient } from './client-auth.ts'
+import type { IssuerInfo } from './discovery.ts'
+import { answerFailure } from './answer-failure.ts'
+import { OAuthError } from './oauth-error.ts'
+import type { OAuthHttp } from './oauth-http.ts'
+import type { SignIn, SignInStore } from './sign-in-store.ts'
+
+/** A client that was registered by hand. */
+export interface StaticClient extends OAuthClient {
+  /** Where it was registered. Without it the first authorization server that is met counts, and no other. */
+  readonly issuer?: string | undefined
+}
+
+/** Who we are for authorization servers. */
+export interface ClientIdentity {
+  /** Shown to the one who signs in. */
+  readonly name: string
+  /** Where people can read about us. */
+  readonly uri?: string | undefined
+  /** Clients that were registered by hand; they come first. */
+  readonly clients?: readonly StaticClient[] | undefined
+  /** The URL of our client-ID metadata document; used where the authorization server takes such. */
+  readonly metadataUrl?: string | undefined
+  /** Default `native`: a program on somebody's machine. */
+  readonly applicationType?: 'native' | 'web' | undefined
+}
+
+export interface RegistrationOptions extends AbortOptions {
+  readonly identity: ClientIdentity
+  readonly store: SignInStore
+  readonly http: OAuthHttp
+  /** The sign-in that there was at this server. */
+  readonly boundTo: Pick<SignIn, 'issuer' | 'clientId'> | undefined
+}
+
+/** A client, with where the browser comes back to if that is fixed. */
+export interface FlowClient extends OAuthClient {
+  readonly redirectUri?: string | undefined
+  /** Whether the authorization server made it for us, so that it can be made again. */
+  readonly registered?: boolean | undefined
+}
+
+/** What a flow needs of its client. */
+export interface Registration {
+  readonly grantTypes: readonly string[]
+  /** Where the browser comes back to, in flows with a browser. */
+  readonly redirectUri: string | undefined
+}
+
+/** Which client there is before anything is registered. */
+export async function knownClient(
+  { issuer, metadata }: IssuerInfo,
+  { identity, store, boundTo }: RegistrationOptions,
+): Promise<FlowClient | undefined> {
+  const given = staticClient(issuer, identity, boundTo)
+  if (given !== undefined) return given
+  if (identity.metadataUrl !== undefined && metadata['client_id_metadata_document_supported'] === true) {
+    return { clientId: identity.metadataUrl, authMethod: 'none' }
+  }
+  const stored = await store.getClient(issuer)
+  if (stored === undefined) return undefined
+  if (stored.secretExpiresAt === undefined || stored.secretExpiresAt > Date.now())
+    return { ...stored, registered: true }
+  await store.deleteClient(issuer)
+  return undefined
+}
+
+function staticClient(
+  issuer: string,
+  { clients = [] }: ClientIdentity,
+  boundTo: RegistrationOptions['boundTo'],
+): OAuthClient | undefined {
+  const own = clients.find((client) => client.issuer === issuer)
+  if (own !== undefined) return own
+  const unbound = clients.find((client) => client.issuer === undefined)
+  if (unbound === undefined) {
+    if (clients.length === 0) return undefined
+    const known = clients.map((client) => client.issuer).join(', ')
+    throw new OAuthError('foreign-client', `The configured client belongs to ${known}, but the server wants ${issuer}.`)
+  }
+  // The credentials go to the authorization server that they were first used with, and to no other (MC-AUTH-07).
+  if (boundTo !== undefined && boundTo.clientId === unbound.clientId && boundTo.issuer !== issuer) {
+    throw new OAuthError(
+      'foreign-client',
+      `The configured client was used with ${boundTo.issuer} so far, but the server wants ${issuer} now. Configure a client with its issuer.`,
+    )
+  }
+  return unbound
+}
+
+/** Introduces us to the authorization server (RFC 7591) and keeps the client that it made. */
+export async function registerClient(
+  { issuer, metadata }: IssuerInfo,
+  registration: Registration,
+  { identity, store, http, signal }: RegistrationOptions,
+): Promise<FlowClient> {
+  if (metadata.registration_endpoint === undefined) {
+    const documents =
+      metadata['client_id_metadata_document_supported'] === true
+        ? 'It takes client-ID metadata documents: configure the URL of one, or a client that you registered there.'
+        : 'Register a client there and configure its id.'
+    throw new OAuthError('no-registration', `${issuer} does not register clients by itself. ${documents}`)
+  }
+  const { redirectUri, grantTypes } = registration
+  const wanted = registrationMethod(metadata)
+  const oauth = await import('oauth4webapi')
+  let made: Awaited<ReturnType<typeof oauth.processDynamicClientRegistrationResponse>>
+  try {
+    const response = await oauth.dynamicClientRegistrationRequest(
+      metadata,
+      {
+        client_name: identity.name,
+        ...(identity.uri !== undefined && { client_uri: identity.uri }),
+        application_type: identity.applicationType ?? 'native',
+        grant_types: [...grantTypes],
+        token_endpoint_auth_method: wanted,
+        response_types: redirectUri === undefined ? [] : ['code'],
+        ...(redirectUri !== undefined && { redirect_uris: [redirectUri] }),
+      },
+      { ...requestOptions(oauth, http), ...(signal !== undefined && { signal }) },
+    )
+    made = await oauth.processDynamicClientRegistrationResponse(response)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw answerFailure(error, `${issuer} did not register us`, 'no-registration')
+  }
+  const secret = typeof made.client_secret === 'string' ? made.client_secret : undefined
+  const method = made.token_endpoint_auth_method
+  const expires = made['client_secret_expires_at']
+  const client = {
+    issuer,
+    clientId: made.client_id,
+    clientSecret: secret,
+    secretExpiresAt: typeof expires === 'number' && expires > 0 ? expires * 1_000 : undefined,
+    authMethod: isMethod(method) ? method : authMethodOf({ clientId: made.client_id, clientSecret: secret }, metadata),
+    redirectUri,
+  }
+  await store.setClient(client)
+  return { ...client, registered: true }
+}
+
+/** How we offer to show who we are: a program on somebody's machine keeps no secret, so not at all where that is taken. */
+function registrationMethod(metadata: AuthorizationServer): ClientAuthMethod {
+  const taken = metadata.token_endpoint_auth_methods_supported
+  if (taken === undefined || taken.includes('none')) return 'none'
+  return taken.includes('client_secret_basic') ? 'client_secret_basic' : 'client_secret_post'
+}
+
+function isMethod(value: unknown): value is ClientAuthMethod {
+  return value === 'none' || value === 'client_secret_basic' || value === 'client_secret_post'
+}
+
+/** What every request of the library carries. The URLs have been checked by us, who allow `http` on this machine. */
+export function requestOptions(
+  oauth: typeof import('oauth4webapi'),
+  http: OAuthHttp,
+): { readonly [key: symbol]: unknown } {
+  return { [oauth.customFetch]: http.fetch, [oauth.allowInsecureRequests]: true }
+}

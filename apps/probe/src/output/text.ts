@@ -10,6 +10,7 @@ import {
   identityOf,
   levelMoods,
   levels,
+  type Mood,
   moodOfReport,
   moodOfVerdict,
   revisionsOf,
@@ -45,13 +46,18 @@ function headline(report: Report, style: Style, isBrief: boolean): string {
   const mood = moodOfReport(report)
   const before = isBrief && target.name !== undefined ? `${oneLine(target.name)}: ` : ''
   const lines = [style.bold(style.mood(mood, `${signs[mood]} ${before}${oneLine(verdict.summary)}`))]
-  if (verdict.cause !== undefined) lines.push(labelled('Cause', verdict.cause))
-  if (verdict.repair !== undefined) lines.push(labelled('Repair', verdict.repair))
+  lines.push(
+    ...factLines([
+      ['Cause', verdict.cause],
+      ['Repair', verdict.repair],
+    ]),
+  )
   lines.push(style.dim(indented(oneLine(target.text))))
   return lines.join('\n')
 }
 
 function eras({ legacy, modern }: Report, style: Style): string {
+  if (legacy.verdict === 'not-tried' && modern.verdict === 'not-tried') return ''
   return [eraText('legacy', legacy, style), eraText('modern', modern, style)].join('\n')
 }
 
@@ -67,15 +73,16 @@ function aboutServer(report: Report): string {
   const era = report.modern.server === undefined ? report.legacy : report.modern
   const identity = identityOf(report)
   if (identity === undefined && era.capabilities === undefined) return ''
-  const lines = ['Server']
-  if (identity !== undefined) lines.push(labelled('name', identity))
-  if (era.instructions !== undefined) lines.push(labelled('instructions', shortened(era.instructions, 300)))
-  if (era.capabilities !== undefined) lines.push(labelled('capabilities', capabilityWords(era.capabilities)))
-  for (const name of ['tools', 'prompts', 'resources', 'templates'] as const) {
-    const words = listWords(report, name)
-    if (words !== undefined) lines.push(labelled(name, words))
-  }
-  return lines.join('\n')
+  const { instructions, capabilities } = era
+  const lines = factLines([
+    ['name', identity],
+    ['instructions', instructions === undefined ? undefined : shortened(instructions, 300)],
+    ['capabilities', capabilities === undefined ? undefined : capabilityWords(capabilities)],
+    ...(['tools', 'prompts', 'resources', 'templates'] as const).map(
+      (name) => [name, listWords(report, name)] as const,
+    ),
+  ])
+  return ['Server', ...lines].join('\n')
 }
 
 function capabilityWords(capabilities: JsonObject): string {
@@ -106,18 +113,19 @@ function entryName(entry: JsonValue): string {
 
 function auth({ auth: challenge }: Report): string {
   if (challenge === undefined) return ''
-  const lines = ['Authentication', labelled('status', String(challenge.status))]
-  lines.push(labelled('scheme', challenge.scheme ?? 'no challenge was sent'))
-  for (const [name, value] of Object.entries(challenge.parameters)) lines.push(labelled(name, value))
-  if (challenge.resourceMetadata !== undefined && challenge.parameters['resource_metadata'] === undefined) {
-    lines.push(labelled('metadata', challenge.resourceMetadata))
-  }
-  return lines.join('\n')
+  const { status, scheme, parameters, resourceMetadata } = challenge
+  const lines = factLines([
+    ['status', String(status)],
+    ['scheme', scheme ?? 'no challenge was sent'],
+    ...Object.entries(parameters),
+    ['metadata', parameters['resource_metadata'] === undefined ? resourceMetadata : undefined],
+  ])
+  return ['Authentication', ...lines].join('\n')
 }
 
 function call({ call: called }: Report, style: Style): string {
   if (called === undefined) return ''
-  const mood = called.ok ? 'good' : 'bad'
+  const mood: Mood = called.ok ? 'good' : 'bad'
   const lines = [
     `Call of ${oneLine(called.name)} (${called.era}): ${style.mood(mood, `${signs[mood]} ${called.ok ? 'answered' : 'failed'}`)} in ${duration(called.durationMs)}`,
   ]
@@ -126,8 +134,9 @@ function call({ call: called }: Report, style: Style): string {
   return lines.join('\n')
 }
 
-function findings({ findings: found }: Report, style: Style, isBrief: boolean): string {
-  if (found.length === 0) return isBrief ? '' : 'Findings: none'
+function findings(report: Report, style: Style, isBrief: boolean): string {
+  const found = report.findings
+  if (found.length === 0) return isBrief || moodOfReport(report) === 'bad' ? '' : 'Findings: none'
   const lines = [`Findings: ${countsOf(found)}`]
   for (const level of levels) {
     const chosen = found.filter((finding) => finding.level === level)
@@ -205,12 +214,14 @@ function outcomeWord({ outcome }: Report): string | undefined {
   return outcome === 'auth-required' ? 'wants a login' : undefined
 }
 
-/** A term and what it means, the latter wrapped below itself. */
-function labelled(label: string, text: string): string {
-  const column = 2 + Math.max(8, label.length + 2)
-  const [first = '', ...rest] = wrap(oneLine(text), width - column)
-  return [`  ${`${label}:`.padEnd(column - 2)}${first}`, ...rest.map((line) => `${' '.repeat(column)}${line}`)].join(
-    '\n',
+type Fact = readonly [label: string, text: string | undefined]
+
+/** Terms and what they mean, the latter below each other. Those without meaning are left out. */
+function factLines(facts: readonly Fact[]): string[] {
+  const known = facts.flatMap(([label, text]) => (text === undefined ? [] : [[oneLine(label), oneLine(text)] as const]))
+  const column = Math.max(0, ...known.map(([label]) => label.length)) + 4
+  return known.flatMap(([label, text]) =>
+    wrap(text, width - column).map((line, index) => `${(index === 0 ? `  ${label}:` : '').padEnd(column)}${line}`),
   )
 }
 

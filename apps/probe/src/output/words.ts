@@ -1,4 +1,5 @@
-import type { EraVerdict, Finding, FindingLevel, Report, StepName } from '../report.ts'
+import type { FindingLevel } from '../findings/kind.ts'
+import type { EraVerdict, Finding, Report, StepName } from '../report.ts'
 
 /** Verdicts as people read them. */
 export const verdictWords: Readonly<Record<EraVerdict, string>> = {

@@ -100,6 +100,16 @@ describe('F5: what is not allowed', () => {
     expect(await errorOf(none, 'tools/call', { name: 'safe' })).toMatchObject({ message: 'Unknown tool: safe' })
   })
 
+  test('of several sets of rules each has to allow a name, and any may deny it', async () => {
+    const sets = [{ allow: ['*a*'] }, { allow: ['safe', 'danger'] }, { deny: ['dang*'] }]
+    const { core } = guarded({ tools: sets, resources: [{}, { deny: ['danger:///{id}'] }] })
+    expect(names(await resultOf(core, 'tools/list'), 'tools')).toEqual(['safe'])
+    expect(await errorOf(core, 'tools/call', { name: 'danger' })).toMatchObject({ message: 'Unknown tool: danger' })
+    expect(await errorOf(core, 'resources/read', { uri: 'danger:///7' })).toMatchObject({ code: -32_602 })
+    const all = guarded({ tools: [] }).core
+    expect(names(await resultOf(all, 'tools/list'), 'tools')).toEqual(['safe', 'danger'])
+  })
+
   test('names are compared in their case', async () => {
     const { core } = guarded({ tools: { allow: ['SAFE'] } })
     expect(await errorOf(core, 'tools/call', { name: 'safe' })).toMatchObject({ code: -32_602 })

@@ -27,6 +27,8 @@ export interface ServeFrontsOptions {
   readonly redactor: Pick<Redactor, 'add'>
   /** What `GET /readyz` answers on HTTP. */
   readonly readiness?: Readiness | undefined
+  /** What is served in place of a connection that came in on a socket. */
+  readonly onSocket?: ((connection: Connection) => Connection) | undefined
 }
 
 /**
@@ -34,7 +36,7 @@ export interface ServeFrontsOptions {
  * accepted, subscriptions end with their result, calls that were accepted are answered, and the fronts close.
  */
 export async function serveFronts(dispatcher: Dispatcher, options: ServeFrontsOptions): Promise<ExitCode> {
-  const { settings, program, logger, redactor, readiness } = options
+  const { settings, program, logger, redactor, readiness, onSocket = (connection) => connection } = options
   const { shutdown } = options.context
   const policy = revisionPolicy(settings)
   const onDiagnostic = logDiagnostics(logger)
@@ -50,7 +52,7 @@ export async function serveFronts(dispatcher: Dispatcher, options: ServeFrontsOp
       onDiagnostic,
     })
 
-  const listeners = await listen(settings, serveOne, onDiagnostic)
+  const listeners = await listen(settings, (connection) => serveOne(onSocket(connection)), onDiagnostic)
   let http: HttpFronts | undefined
   if (settings.http.length > 0) {
     // all fronts or none

@@ -1,6 +1,6 @@
 import type { Clock } from '@atenea/mcpcompat/transport'
 import { expect, test } from 'vitest'
-import { Wheel } from './wheel.ts'
+import { Rider, Wheel } from './wheel.ts'
 
 /** A clock that stands still until it is moved, and can be late. */
 class HandClock implements Clock {
@@ -40,29 +40,38 @@ class HandClock implements Clock {
   }
 }
 
-function entry(clock: HandClock): { readonly times: number[]; turn(): void } {
-  const times: number[] = []
-  return { times, turn: () => void times.push(clock.time) }
+class Passenger extends Rider {
+  readonly times: number[] = []
+  readonly #clock: HandClock
+
+  constructor(clock: HandClock) {
+    super()
+    this.#clock = clock
+  }
+
+  override turn(): void {
+    this.times.push(this.#clock.time)
+  }
 }
 
-test('an entry hears of each turn, and of none after it was taken off', () => {
+test('a rider hears of each turn, and of none after it was taken off', () => {
   const clock = new HandClock()
   const wheel = new Wheel(clock, 160)
-  const one = entry(clock)
-  const seat = wheel.add(one)
+  const one = new Passenger(clock)
+  wheel.add(one)
   clock.run(159)
   expect(one.times).toEqual([])
   clock.run(480)
   expect(one.times).toEqual([160, 320, 480])
-  seat.delete(one)
+  one.leave()
   clock.run(1_000)
   expect(one.times).toHaveLength(3)
 })
 
-test('entries are spread over the turn, by when they came', () => {
+test('riders are spread over the turn, by when they came', () => {
   const clock = new HandClock()
   const wheel = new Wheel(clock, 160)
-  const [early, late] = [entry(clock), entry(clock)]
+  const [early, late] = [new Passenger(clock), new Passenger(clock)]
   wheel.add(early)
   clock.run(85)
   wheel.add(late)
@@ -75,10 +84,10 @@ test('no timer runs while nobody sits on it', () => {
   const clock = new HandClock()
   const wheel = new Wheel(clock, 160)
   expect(clock.waiting).toBe(0)
-  const one = entry(clock)
-  const seat = wheel.add(one)
+  const one = new Passenger(clock)
+  wheel.add(one)
   expect(clock.waiting).toBe(1)
-  seat.delete(one)
+  one.leave()
   clock.run(1_000)
   expect(clock.waiting).toBe(0)
   wheel.add(one)
@@ -91,7 +100,7 @@ test('no timer runs while nobody sits on it', () => {
 test('a process that was busy catches up, and one that slept for long does not call twice', () => {
   const clock = new HandClock()
   const wheel = new Wheel(clock, 160)
-  const one = entry(clock)
+  const one = new Passenger(clock)
   wheel.add(one)
   clock.jump(165)
   expect(one.times).toEqual([165])
@@ -101,16 +110,54 @@ test('a process that was busy catches up, and one that slept for long does not c
   expect(one.times).toHaveLength(3)
 })
 
-test('an entry may leave, and another come, while the wheel turns', () => {
+test('a rider may leave, and another come, while the wheel turns', () => {
   const clock = new HandClock()
   const wheel = new Wheel(clock, 160)
-  const second = entry(clock)
-  const seat = wheel.add({
-    turn() {
-      seat.clear()
+  const [neighbour, second] = [new Passenger(clock), new Passenger(clock)]
+  class Leaver extends Rider {
+    override turn(): void {
+      this.leave()
+      neighbour.leave()
       wheel.add(second)
-    },
-  })
+    }
+  }
+  wheel.add(new Leaver())
+  wheel.add(neighbour)
   clock.run(320)
+  expect(neighbour.times).toEqual([])
   expect(second.times).toEqual([320])
+  wheel.clear()
+})
+
+test('a rider that fails keeps nobody from the next turn', () => {
+  const clock = new HandClock()
+  const wheel = new Wheel(clock, 160)
+  const [before, after] = [new Passenger(clock), new Passenger(clock)]
+  class Failing extends Rider {
+    override turn(): void {
+      throw new Error('fails')
+    }
+  }
+  const failing = new Failing()
+  for (const rider of [before, failing, after]) wheel.add(rider)
+  expect(() => clock.run(160)).toThrow('fails')
+  failing.leave()
+  wheel.add(new Passenger(clock))
+  clock.run(480)
+  expect(before.times.length).toBeGreaterThan(1)
+  expect(after.times).not.toEqual([])
+})
+
+test('those who were taken off with the whole wheel may leave it once more', () => {
+  const clock = new HandClock()
+  const wheel = new Wheel(clock, 160)
+  const riders = [new Passenger(clock), new Passenger(clock), new Passenger(clock)]
+  for (const rider of riders) wheel.add(rider)
+  wheel.clear()
+  for (const rider of riders) rider.leave()
+  const fresh = new Passenger(clock)
+  wheel.add(fresh)
+  clock.run(320)
+  expect(riders.flatMap(({ times }) => times)).toEqual([])
+  expect(fresh.times).toEqual([160, 320])
 })

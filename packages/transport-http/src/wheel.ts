@@ -1,17 +1,61 @@
 import type { Clock } from '@atenea/mcpcompat/transport'
 
-/** What sits on a wheel. */
-export interface Turning {
-  /** One whole turn has passed since it was added, or since the last time. It stays until somebody takes it off its seat. */
-  turn(): void
+/** A link in a ring, alone at first. */
+class Link {
+  before: Link = this
+  after: Link = this
+
+  /** Puts a link that is alone in front of this one. */
+  push(link: Link): void {
+    const { before } = this
+    link.before = before
+    link.after = this
+    before.after = link
+    this.before = link
+  }
+
+  /** Leaves its ring. Nothing happens when it is alone. */
+  leave(): void {
+    const { before, after } = this
+    before.after = after
+    after.before = before
+    this.before = this
+    this.after = this
+  }
 }
 
-/** The place on a wheel; `delete` takes an entry off. */
-export type Seat = Set<Turning>
+/**
+ * What sits on a wheel until it leaves. It is itself the link to its neighbours, so that sitting down and leaving, which every
+ * request does, are a few assignments and no garbage.
+ */
+export abstract class Rider extends Link {
+  /** One whole turn has passed since it was added, or since the last time. */
+  abstract turn(): void
+}
+
+/** Those who sit in one place of the wheel, in the order in which they came. */
+class Seat {
+  readonly #ring = new Link()
+
+  get first(): Rider | undefined {
+    const { after } = this.#ring
+    return after === this.#ring ? undefined : (after as Rider)
+  }
+
+  add(rider: Rider): void {
+    rider.leave()
+    this.#ring.push(rider)
+  }
+
+  /** Takes over all riders of another one. */
+  takeAll(other: Seat): void {
+    for (let rider = other.first; rider !== undefined; rider = other.first) this.add(rider)
+  }
+}
 
 /**
- * One timer for any number of entries that each want to hear of the same span of time. The entries are spread over the turn,
- * so that ten thousand of them are not all called at once. It stands still when nobody sits on it, and holds no process.
+ * One timer for any number of riders that each want to hear of the same span of time. They are spread over the turn, so that
+ * ten thousand of them are not all called at once. It stands still when nobody sits on it, and holds no process.
  */
 export class Wheel {
   readonly #clock: Clock
@@ -25,31 +69,43 @@ export class Wheel {
   constructor(clock: Clock, turnMs: number, seats = 16) {
     this.#clock = clock
     this.#tickMs = turnMs / seats
-    this.#seats = Array.from({ length: seats }, () => new Set<Turning>())
+    this.#seats = Array.from({ length: seats }, () => new Seat())
   }
 
-  /** Takes a seat: `turn` is called after one turn, give or take a sixteenth. */
-  add(entry: Turning): Seat {
-    const seat = this.#seats[this.#position] as Seat
-    seat.add(entry)
+  /** Gives a seat: `turn` is called after one turn, give or take a sixteenth, and after each one more, until the rider leaves. */
+  add(rider: Rider): void {
+    this.#top.add(rider)
     if (this.#timer === undefined) {
       this.#due = this.#clock.now() + this.#tickMs
       this.#timer = this.#next()
     }
-    return seat
   }
 
   /** Takes everybody off. */
   clear(): void {
-    for (const seat of this.#seats) seat.clear()
+    for (const seat of this.#seats) {
+      for (let rider = seat.first; rider !== undefined; rider = seat.first) rider.leave()
+    }
     this.#timer?.[Symbol.dispose]()
     this.#timer = undefined
   }
 
+  get #top(): Seat {
+    return this.#seats[this.#position] as Seat
+  }
+
   /** Whoever comes meanwhile waits a whole turn, and whoever leaves is not called. */
   #turn(seat: Seat): void {
-    const seated = [...seat]
-    for (const entry of seated) if (seat.has(entry)) entry.turn()
+    const due = new Seat()
+    due.takeAll(seat)
+    try {
+      for (let rider = due.first; rider !== undefined; rider = due.first) {
+        seat.add(rider)
+        rider.turn()
+      }
+    } finally {
+      seat.takeAll(due)
+    }
   }
 
   #next(): Disposable {
@@ -57,15 +113,22 @@ export class Wheel {
   }
 
   #tick(): void {
+    try {
+      this.#advance()
+    } finally {
+      this.#timer = this.#seats.some((seat) => seat.first !== undefined) ? this.#next() : undefined
+    }
+  }
+
+  #advance(): void {
     const now = this.#clock.now()
     // after a busy while several seats are due; after a long sleep of the machine none is called more than once
     for (let count = 0; count < this.#seats.length; count++) {
       this.#position = (this.#position + 1) % this.#seats.length
       this.#due += this.#tickMs
-      this.#turn(this.#seats[this.#position] as Seat)
+      this.#turn(this.#top)
       if (this.#due > now) break
     }
     this.#due = Math.max(this.#due, now)
-    this.#timer = this.#seats.some((seat) => seat.size > 0) ? this.#next() : undefined
   }
 }

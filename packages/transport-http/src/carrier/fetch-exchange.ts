@@ -1,5 +1,5 @@
 import type { Principal, WireHints } from '@atenea/mcpcompat'
-import type { Wheel } from '../wheel.ts'
+import { Rider, type Wheel } from '../wheel.ts'
 import type { BodySink, HeaderFields, HttpExchange } from './http-exchange.ts'
 import { nobody } from './nobody.ts'
 
@@ -48,7 +48,7 @@ export class FetchExchange implements HttpExchange {
 
   read(maxBytes: number, sink: BodySink): void {
     const reading = new BodyReading(this, maxBytes, sink)
-    reading.seat = this.#slowBodies.add(reading)
+    this.#slowBodies.add(reading)
     void reading.run(this.#request.body)
   }
 
@@ -142,8 +142,7 @@ export class FetchExchange implements HttpExchange {
 }
 
 /** A body while it arrives. */
-class BodyReading {
-  seat: Set<unknown> | undefined
+class BodyReading extends Rider {
   readonly #exchange: FetchExchange
   readonly #maxBytes: number
   readonly #sink: BodySink
@@ -151,6 +150,7 @@ class BodyReading {
   #over = false
 
   constructor(exchange: FetchExchange, maxBytes: number, sink: BodySink) {
+    super()
     this.#exchange = exchange
     this.#maxBytes = maxBytes
     this.#sink = sink
@@ -185,7 +185,7 @@ class BodyReading {
   }
 
   /** A whole turn of the wheel has passed. */
-  turn(): void {
+  override turn(): void {
     this.#fail('too-slow')
   }
 
@@ -198,6 +198,6 @@ class BodyReading {
 
   #stop(): void {
     this.#over = true
-    this.seat?.delete(this)
+    this.leave()
   }
 }

@@ -1,5 +1,5 @@
 import type { Principal, WireHints } from '@atenea/mcpcompat'
-import type { Wheel } from '../wheel.ts'
+import { Rider, type Wheel } from '../wheel.ts'
 import type { BodyFault, BodySink, HeaderFields, HttpExchange } from './http-exchange.ts'
 import { nobody } from './nobody.ts'
 
@@ -85,7 +85,7 @@ export class NodeExchange implements HttpExchange {
 
   read(maxBytes: number, sink: BodySink): void {
     const reading = new BodyReading(this, this.#req, maxBytes, sink)
-    reading.seat = this.#slowBodies.add(reading)
+    this.#slowBodies.add(reading)
     this.#req.on('data', (chunk) => reading.take(chunk))
     this.#req.on('end', () => reading.end())
   }
@@ -147,8 +147,7 @@ export class NodeExchange implements HttpExchange {
   }
 
   #awaitReader(): void {
-    const unread = new UnreadAnswer(this.#res)
-    unread.seat = this.#slowBodies.add(unread)
+    this.#slowBodies.add(new UnreadAnswer(this.#res))
   }
 
   #relieved(): Promise<void> {
@@ -184,21 +183,21 @@ function waitingOn(connection: NodeConnection): Set<() => void> {
 }
 
 /** An answer that is written, and of which the client reads nothing for long: its memory is better used for others. */
-class UnreadAnswer {
-  seat: Set<unknown> | undefined
+class UnreadAnswer extends Rider {
   readonly #res: NodeResponse
   #unsent: number
   #stalledTurns = 0
 
   constructor(res: NodeResponse) {
+    super()
     this.#res = res
     this.#unsent = res.writableLength
   }
 
-  turn(): void {
+  override turn(): void {
     const res = this.#res
     if (res.destroyed || res.writableFinished) {
-      this.seat?.delete(this)
+      this.leave()
       return
     }
     this.#stalledTurns = res.writableLength === this.#unsent ? this.#stalledTurns + 1 : 0
@@ -208,8 +207,7 @@ class UnreadAnswer {
 }
 
 /** A body while it arrives. Most come in one chunk, which is decoded as it is. */
-class BodyReading {
-  seat: Set<unknown> | undefined
+class BodyReading extends Rider {
   readonly #exchange: HttpExchange
   readonly #req: NodeRequest
   readonly #maxBytes: number
@@ -220,6 +218,7 @@ class BodyReading {
   #over = false
 
   constructor(exchange: HttpExchange, req: NodeRequest, maxBytes: number, sink: BodySink) {
+    super()
     this.#exchange = exchange
     this.#req = req
     this.#maxBytes = maxBytes
@@ -249,7 +248,7 @@ class BodyReading {
   }
 
   /** A whole turn of the wheel has passed. */
-  turn(): void {
+  override turn(): void {
     this.#fail('too-slow')
   }
 
@@ -263,7 +262,7 @@ class BodyReading {
     this.#over = true
     this.#first = undefined
     this.#rest = undefined
-    this.seat?.delete(this)
+    this.leave()
   }
 }
 

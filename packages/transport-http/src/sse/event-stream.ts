@@ -1,5 +1,5 @@
 import type { HeaderFields, HttpExchange } from '../carrier/http-exchange.ts'
-import type { Seat, Turning, Wheel } from '../wheel.ts'
+import { Rider, type Wheel } from '../wheel.ts'
 import { sseComment, sseFields } from './encode.ts'
 
 /** How streams are kept alive and bounded. One object for a handler. */
@@ -17,12 +17,11 @@ const maxStalledTurns = 8
  * The answer to one request as a stream of events, which begins with the first of them: until then a single JSON answer is
  * still possible. A request that is quiet for long becomes a stream as well, so that nobody on the way cuts it off (C8).
  */
-export class EventStream implements Turning {
+export class EventStream extends Rider {
   readonly #exchange: HttpExchange
   readonly #policy: StreamPolicy
   readonly #fields: HeaderFields
   readonly #opening: string
-  readonly #seat: Seat
   #opened = false
   #stalledTurns = 0
   /** Bytes that waited at the last turn. */
@@ -33,11 +32,12 @@ export class EventStream implements Turning {
 
   /** `opening` goes before whatever is written first. */
   constructor(exchange: HttpExchange, policy: StreamPolicy, fields: HeaderFields = sseFields, opening = '') {
+    super()
     this.#exchange = exchange
     this.#policy = policy
     this.#fields = fields
     this.#opening = opening
-    this.#seat = policy.beats.add(this)
+    policy.beats.add(this)
   }
 
   /** Whether an event or a sign of life was written, so that the answer has to be an event too. */
@@ -59,18 +59,13 @@ export class EventStream implements Turning {
     return taken
   }
 
-  /** Ends the stream. Of one that was never opened only the seat is given back. */
+  /** Ends the stream. One that was never opened only leaves its seat, as it does when the answer is given in another form. */
   finish(last: string): void {
     this.leave()
     if (this.#opened) this.#exchange.finish(last)
   }
 
-  /** Writes no more signs of life: the client has gone, or the answer was given in another form. */
-  leave(): void {
-    this.#seat.delete(this)
-  }
-
-  turn(): void {
+  override turn(): void {
     // a client that reads nothing needs no more to read
     const { unsent } = this.#exchange
     if (unsent === 0) {

@@ -19,6 +19,7 @@ const oldestNode: Readonly<Record<string, string>> = {
   '@atenea/core': '>=20.19',
   '@atenea/mcpcompat': '>=20.19',
   '@atenea/probe': '>=20.19',
+  '@atenea/proxy': '>=20.19',
   '@atenea/passthrough': '>=20.19',
   '@atenea/transport-http': '>=20.19',
   '@atenea/transport-stdio': '>=20.19',
@@ -28,6 +29,7 @@ const oldestNode: Readonly<Record<string, string>> = {
 test('exactly these packages and apps are published', () => {
   expect(publishedMembers().map((member) => member.manifest.name)).toEqual([
     '@atenea/probe',
+    '@atenea/proxy',
     'atenea-server',
     '@atenea/blobs',
     '@atenea/core',

@@ -14,6 +14,8 @@ const graph: Readonly<Record<string, readonly string[]>> = {
     '@atenea/transport-stdio',
   ],
   '@atenea/blobs': [],
+  // How the apps are made into one file.
+  '@atenea/bundle': [],
   '@atenea/cli': [],
   '@atenea/core': ['@atenea/mcpcompat'],
   '@atenea/example-hello-tool': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-stdio'],
@@ -21,13 +23,23 @@ const graph: Readonly<Record<string, readonly string[]>> = {
   // What the apps have in common to serve: private and bundled into them, so that it is no arrow between published packages.
   '@atenea/fronts': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/mcpcompat': [],
-  '@atenea/probe': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/passthrough': ['@atenea/mcpcompat'],
+  '@atenea/probe': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
+  '@atenea/proxy': [
+    '@atenea/bundle',
+    '@atenea/cli',
+    '@atenea/fronts',
+    '@atenea/mcpcompat',
+    '@atenea/passthrough',
+    '@atenea/transport-http',
+    '@atenea/transport-stdio',
+  ],
   '@atenea/testkit': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/transport-http': ['@atenea/mcpcompat'],
   '@atenea/transport-stdio': ['@atenea/mcpcompat'],
   'atenea-server': [
     '@atenea/blobs',
+    '@atenea/bundle',
     '@atenea/cli',
     '@atenea/core',
     '@atenea/fronts',

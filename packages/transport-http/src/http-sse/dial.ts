@@ -8,7 +8,7 @@ import {
   safeDiagnostics,
 } from '@atenea/mcpcompat/transport'
 import type { Payload } from '../answer.ts'
-import { type Authorization, Endpoint } from '../endpoint.ts'
+import { type Credentials, Endpoint } from '../endpoint.ts'
 import { createFetchSend } from '../fetch-send.ts'
 import { discard, readSome } from '../read-body.ts'
 import type { HttpAnswer, HttpSend } from '../send.ts'
@@ -19,8 +19,8 @@ export interface DialHttpSseOptions extends AbortOptions {
   readonly send?: HttpSend | undefined
   /** Fields for every request. They never replace those of the protocol. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The value of `Authorization`, asked for anew with each request. */
-  readonly authorization?: Authorization | undefined
+  /** What makes the value of `Authorization`; see `ConnectHttpOptions`. */
+  readonly authorization?: Credentials | undefined
   /** How long the server may take to open its stream and to name the address for messages. Default 30,000 ms. */
   readonly openTimeoutMs?: number | undefined
   /** Bytes that one message of the server may have. Default 16 MiB. */

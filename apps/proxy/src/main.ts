@@ -1,0 +1,81 @@
+import { type AppContext, type ExitCode, ExitError, exitCode, printOut, runApp, UsageError } from '@atenea/cli'
+import { connectToServer, isUrl, serveFronts, socketPath } from '@atenea/fronts'
+import { TransportError } from '@atenea/mcpcompat'
+import { assemble } from './assemble.ts'
+import { type CommandLine, commandLineFlags, helpText, splitWords } from './command-line.ts'
+import { readSettings } from './config/read-settings.ts'
+import { socketFile } from './settings.ts'
+import { reportStatus } from './status/report.ts'
+import { withStatusLine } from './status/status-line.ts'
+import { version } from './version.ts'
+
+const name = 'atenea-proxy'
+const { own, command } = splitWords(process.argv.slice(2))
+
+type Command = (commandLine: CommandLine, words: readonly string[], context: AppContext) => Promise<ExitCode>
+
+async function serve(commandLine: CommandLine, context: AppContext): Promise<ExitCode> {
+  const { environment, redactor } = context
+  const { settings, warnings } = await readSettings({ commandLine, command, environment })
+  const logger = context.log(settings.logLevel, settings.logFormat)
+  for (const warning of warnings) logger.warning(warning)
+  await using passthrough = assemble(settings, logger, redactor)
+  const report = (): ReturnType<typeof reportStatus> =>
+    reportStatus(passthrough.status(), (text) => redactor.redact(text))
+  return await serveFronts(passthrough, {
+    settings,
+    program: name,
+    context,
+    logger,
+    redactor,
+    readiness: report,
+    onSocket: (connection) => withStatusLine(connection, report),
+  })
+}
+
+/** Words that are no server. */
+const commands: Readonly<Record<string, Command>> = {
+  status: async (commandLine, words, context) => {
+    const path = onlySocket('status', commandLine, words, context)
+    const { askStatus, statusText } = await import('./status/status.ts')
+    try {
+      const status = await askStatus(path, context.shutdown)
+      const isJson = commandLine.values['log-format'] === 'json'
+      printOut(isJson ? `${JSON.stringify(status.report)}\n` : statusText(path, status))
+      return status.ready ? exitCode.ok : exitCode.failed
+    } catch (error) {
+      if (TransportError.is(error)) throw new ExitError(exitCode.unreachable, error.message, { cause: error })
+      throw error
+    }
+  },
+  connect: async (commandLine, words, context) => {
+    const path = onlySocket('connect', commandLine, words, context)
+    if (isUrl(path)) throw new UsageError('connect takes the path of a socket; for a URL leave out the word connect')
+    return await connectToServer(path, { program: name, shutdown: context.shutdown })
+  },
+}
+
+/** The socket, or the URL, that a command is about, named by a word or by the flag. */
+function onlySocket(
+  word: string,
+  { values }: CommandLine,
+  words: readonly string[],
+  { environment }: AppContext,
+): string {
+  const [path = 'default', ...more] = [...words, ...(values.socket ?? [])]
+  if (more.length > 0 || command !== undefined) throw new UsageError(`${word} takes one socket path`)
+  return isUrl(path) ? path : socketPath(path, environment, socketFile)
+}
+
+void runApp({
+  name,
+  version,
+  flags: commandLineFlags,
+  help: helpText,
+  args: own,
+  run: async (commandLine, context) => {
+    const [first = '', ...words] = commandLine.positionals
+    const action = Object.hasOwn(commands, first) ? commands[first] : undefined
+    return action === undefined ? await serve(commandLine, context) : await action(commandLine, words, context)
+  },
+})

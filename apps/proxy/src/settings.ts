@@ -1,0 +1,48 @@
+import type { ServerTarget } from '@atenea/cli/config'
+import type { FrontSettings } from '@atenea/fronts'
+import type { BackendMode } from '@atenea/passthrough'
+
+/** Globs of names; absent means all. What is disabled wins. */
+export interface NameFilter {
+  readonly enabled?: readonly string[] | undefined
+  readonly disabled?: readonly string[] | undefined
+}
+
+/** Variables that a child inherits besides the usual few, or all. */
+export type InheritEnv = readonly string[] | 'all'
+
+/** One server behind the proxy. */
+export interface BackendSetting {
+  /** Unique. For people, and for the names of tools where there are several. */
+  readonly name: string
+  readonly target: ServerTarget
+  readonly mode: BackendMode
+  /** Legacy revisions that this backend may speak; `undefined` for those of the proxy. */
+  readonly legacyRevisions: readonly string[] | undefined
+  readonly tools: NameFilter
+  /** New names of tools, by the backend's own. */
+  readonly renames: Readonly<Record<string, string>>
+  readonly inheritEnv: InheritEnv
+  /** Longest time for a start, handshake included; what is `undefined` follows from how it is reached. */
+  readonly startTimeoutMs: number | undefined
+  readonly callTimeoutMs: number | undefined
+  readonly maxCallMs: number | undefined
+}
+
+/** All that decides how the proxy behaves, from flags, configuration and defaults. */
+export interface Settings extends FrontSettings {
+  readonly backends: readonly BackendSetting[]
+  /** Between the name of a backend and that of its tool, where there are several backends. */
+  readonly separator: string | undefined
+  /** Forward methods that nobody here knows. */
+  readonly passExtensions: boolean
+  /** Relay questions between peers of different eras. */
+  readonly bridgeInput: boolean
+  /** Absolute path of a file that pins definitions of tools. */
+  readonly lockFile: string | undefined
+  /** Absolute path of the file in which it is remembered which era servers speak; `undefined` for none. */
+  readonly verdictFile: string | undefined
+}
+
+/** What the word `default` stands for as a socket, in the state directory. */
+export const socketFile = 'proxy.sock'

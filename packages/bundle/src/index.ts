@@ -1,0 +1,2 @@
+export type { BundleAppOptions } from './bundle-app.ts'
+export { bundleApp } from './bundle-app.ts'

@@ -24,6 +24,8 @@ export const frontClient = { clientId: 'front', clientSecret: clients.front } as
 /** `oidc-provider` from npm on loopback, which issues real tokens and whose keys can be changed. */
 export class AuthorizationServer implements AsyncDisposable {
   readonly issuer: string
+  /** Whether it answers; 503 otherwise. */
+  up = true
   readonly #server: Server
   readonly #options: StartAuthorizationServerOptions
   #keys: readonly JWK[]
@@ -35,7 +37,10 @@ export class AuthorizationServer implements AsyncDisposable {
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     this.#keys = keys
     this.#provider = this.#create()
-    server.on('request', (request, response) => this.#provider.callback()(request, response))
+    server.on('request', (request, response) => {
+      if (this.up) this.#provider.callback()(request, response)
+      else response.writeHead(503).end()
+    })
   }
 
   static async start(options: StartAuthorizationServerOptions): Promise<AuthorizationServer> {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '@atenea/mcpcompat/transport'
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 
 export const audience = 'https://mcp.example.com/mcp'
 
@@ -54,7 +54,11 @@ export class Issuer implements AsyncDisposable {
   }
 
   /** A good access token, unless the test says otherwise. */
-  async sign(key: IssuerKey, claims: JWTPayload = {}, header: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  async sign(
+    key: IssuerKey,
+    claims: Readonly<Record<string, unknown>> = {},
+    header: Readonly<Record<string, unknown>> = {},
+  ): Promise<string> {
     const payload = { iss: this.url, aud: audience, sub: 'alice', exp: Math.floor(Date.now() / 1000) + 3600, ...claims }
     const { kid, algorithm: alg } = key
     return await new SignJWT(payload)

@@ -14,6 +14,7 @@ import {
 import { type ClientConnection, createCallerContext, nextRound, resumeOf } from '@atenea/mcpcompat/transport'
 import { connectHttp } from '@atenea/transport-http'
 import { createNodeSend } from '@atenea/transport-http/node'
+import { conformanceSignIn } from './conformance-sign-in.ts'
 
 const capabilities: JsonObject = { elicitation: { form: {} }, sampling: {}, roots: {} }
 const info = { name: 'atenea-conformance-client', version: '1.0.0' }
@@ -31,20 +32,18 @@ export async function main(words: readonly string[], env: Readonly<Record<string
   setTimeout(() => {
     throw new Error('the watchdog ended this client')
   }, watchdogMs).unref()
+  const context = contextOf(env['MCP_CONFORMANCE_CONTEXT'])
   using send = createNodeSend()
   await using connection = await connectHttp(url, {
     policy: policyFor(env['MCP_CONFORMANCE_PROTOCOL_VERSION']),
     info,
     capabilities,
     send,
+    authorization: conformanceSignIn(url, context, send),
     onDiagnostic: ({ level, code, message }) => process.stderr.write(`${level} ${code}: ${message}\n`),
   })
   process.stderr.write(`speaking ${connection.observed} (${connection.row ?? 'pinned'})\n`)
-  await perform(
-    env['MCP_CONFORMANCE_SCENARIO'] ?? '',
-    new Driver(connection),
-    contextOf(env['MCP_CONFORMANCE_CONTEXT']),
-  )
+  await perform(env['MCP_CONFORMANCE_SCENARIO'] ?? '', new Driver(connection), context)
 }
 
 /** What a run at a revision is about is switched on beside what always is. */

@@ -13,12 +13,15 @@ export interface ConformanceLeg {
   readonly revision: string
   /** `requirements`: the frozen set of the revision. `spec-version`: every scenario that applies to it. Or scenarios by name. */
   readonly selection: 'requirements' | 'spec-version' | readonly string[]
+  /** Scenarios that a set runs without scoring them, which are judged all the same. */
+  readonly also?: readonly string[] | undefined
   readonly excused?: Excused | undefined
   /** After this time the suite and everything that it started is killed, in milliseconds. Default 5 minutes. */
   readonly limitMs?: number | undefined
 }
 
 export interface LegResult extends Judgement {
+  /** Scenarios that are scored. */
   readonly total: number
   /** What the suite printed; for people who look into a failure. */
   readonly log: string
@@ -45,7 +48,11 @@ export async function runConformance(leg: ConformanceLeg): Promise<LegResult> {
       const args = [...target, ...selection, '-o', out]
       timedOut = (await runSuite(suite, args, logFile, leg.limitMs ?? 300_000)) || timedOut
     }
-    const { clean, passes, problems } = judgeChecks(scored, readResults(out, leg.side), leg.excused)
+    const { clean, passes, problems } = judgeChecks(
+      [...scored, ...(leg.also ?? [])],
+      readResults(out, leg.side),
+      leg.excused,
+    )
     return {
       clean,
       passes,

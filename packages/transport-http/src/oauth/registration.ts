@@ -1,4 +1,4 @@
-import type { AbortOptions } from '@atenea/mcpcompat'
+import { type AbortOptions, isJsonObject, type JsonObject, type JsonValue } from '@atenea/mcpcompat'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { authMethodOf, type ClientAuthMethod, type OAuthClient } from './client-auth.ts'
 import type { IssuerInfo } from './discovery.ts'
@@ -94,8 +94,9 @@ function staticClient(
 export async function registerClient(
   { issuer, metadata }: IssuerInfo,
   registration: Registration,
-  { identity, store, http, signal }: RegistrationOptions,
+  options: RegistrationOptions,
 ): Promise<FlowClient> {
+  const { identity, store } = options
   if (metadata.registration_endpoint === undefined) {
     const documents =
       metadata['client_id_metadata_document_supported'] === true
@@ -104,41 +105,54 @@ export async function registerClient(
     throw new OAuthError('no-registration', `${issuer} does not register clients by itself. ${documents}`)
   }
   const { redirectUri, grantTypes } = registration
-  const wanted = registrationMethod(metadata)
-  const oauth = await import('oauth4webapi')
-  let made: Awaited<ReturnType<typeof oauth.processDynamicClientRegistrationResponse>>
-  try {
-    const response = await oauth.dynamicClientRegistrationRequest(
-      metadata,
-      {
-        client_name: identity.name,
-        ...(identity.uri !== undefined && { client_uri: identity.uri }),
-        application_type: identity.applicationType ?? 'native',
-        grant_types: [...grantTypes],
-        token_endpoint_auth_method: wanted,
-        response_types: redirectUri === undefined ? [] : ['code'],
-        ...(redirectUri !== undefined && { redirect_uris: [redirectUri] }),
-      },
-      { ...requestOptions(oauth, http), ...(signal !== undefined && { signal }) },
-    )
-    made = await oauth.processDynamicClientRegistrationResponse(response)
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw answerFailure(error, `${issuer} did not register us`, 'no-registration')
+  const made = await post(issuer, metadata.registration_endpoint, options, {
+    client_name: identity.name,
+    ...(identity.uri !== undefined && { client_uri: identity.uri }),
+    application_type: identity.applicationType ?? 'native',
+    grant_types: grantTypes,
+    token_endpoint_auth_method: registrationMethod(metadata),
+    response_types: redirectUri === undefined ? [] : ['code'],
+    ...(redirectUri !== undefined && { redirect_uris: [redirectUri] }),
+  })
+  const { client_id: clientId, client_secret: secret, client_secret_expires_at: expires } = made
+  if (typeof clientId !== 'string') {
+    throw new OAuthError('invalid-response', `${issuer} registered us and gave no client id.`)
   }
-  const secret = typeof made.client_secret === 'string' ? made.client_secret : undefined
-  const method = made.token_endpoint_auth_method
-  const expires = made['client_secret_expires_at']
+  const clientSecret = typeof secret === 'string' ? secret : undefined
+  const method = made['token_endpoint_auth_method']
   const client = {
     issuer,
-    clientId: made.client_id,
-    clientSecret: secret,
+    clientId,
+    clientSecret,
     secretExpiresAt: typeof expires === 'number' && expires > 0 ? expires * 1_000 : undefined,
-    authMethod: isMethod(method) ? method : authMethodOf({ clientId: made.client_id, clientSecret: secret }, metadata),
+    authMethod: isMethod(method) ? method : authMethodOf({ clientId, clientSecret }, metadata),
     redirectUri,
   }
   await store.setClient(client)
   return { ...client, registered: true }
+}
+
+/** Many servers leave out what the answer should hold, so that it is read here and not by the library. */
+async function post(
+  issuer: string,
+  url: string,
+  { http, signal }: RegistrationOptions,
+  metadata: JsonObject,
+): Promise<JsonObject> {
+  const response = await http.fetch(url, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    body: JSON.stringify(metadata),
+    signal,
+  })
+  const answer: unknown = await response.json().catch(() => undefined)
+  const found = isJsonObject(answer as JsonValue) ? (answer as JsonObject) : {}
+  if (response.status === 200 || response.status === 201) return found
+  throw answerFailure(
+    Object.assign(new Error(`it answered with ${response.status}`), found),
+    `${issuer} did not register us`,
+    'no-registration',
+  )
 }
 
 /** How we offer to show who we are: a program on somebody's machine keeps no secret, so not at all where that is taken. */

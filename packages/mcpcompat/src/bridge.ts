@@ -33,10 +33,10 @@ export function translateError(error: RpcErrorObject, path: ErrorPath): RpcError
 
 /**
  * The error of a backend, in the words of the neutral model, as a proxy may hand it on (decisions 7, BR-127): what only concerns the hop
- * behind the proxy is not the caller's affair. `capabilitiesPassed`: the backend saw what the caller declared.
+ * behind the proxy is not the caller's affair.
  */
-export function errorForCaller(error: RpcErrorObject, capabilitiesPassed: boolean): RpcErrorObject {
-  return toModern(error, { from: 'modern', to: 'modern', capabilitiesPassed })
+export function errorForCaller(error: RpcErrorObject): RpcErrorObject {
+  return toModern(error, { from: 'modern', to: 'modern' })
 }
 
 /**

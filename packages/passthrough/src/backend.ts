@@ -306,7 +306,7 @@ export class Backend implements BackendPort, AsyncDisposable {
       const { connection } = await this.#connect(client, new AbortController().signal)
       return await this.#viewOf(connection, client.principal)
     } catch (error) {
-      throw failureForCaller(error, this.name, false)
+      throw failureForCaller(error, this.name)
     }
   }
 
@@ -322,7 +322,7 @@ export class Backend implements BackendPort, AsyncDisposable {
       made = await this.#connect(context, context.signal)
     } catch (error) {
       this.#openCalls--
-      throw context.signal.aborted ? error : failureForCaller(error, this.name, false)
+      throw context.signal.aborted ? error : failureForCaller(error, this.name)
     }
     return await this.#relay(call, context, made.link, made.connection)
   }
@@ -351,7 +351,7 @@ export class Backend implements BackendPort, AsyncDisposable {
       if (this.#isUnsent(error, connection, link)) return await this.#again(call, context, error, mayAsk)
       if (TransportError.is(error) && (error.kind === 'unreachable' || error.kind === 'timeout')) link.failed(error)
       else if (RpcError.is(error)) link.succeeded()
-      throw failureForCaller(error, this.name, mayAsk)
+      throw failureForCaller(error, this.name)
     } finally {
       relayed.end()
       this.#deadlines.remove(relayed)
@@ -377,7 +377,7 @@ export class Backend implements BackendPort, AsyncDisposable {
 
   async #again(call: Call, context: CallContext, first: unknown, mayAsk: boolean): Promise<Outcome> {
     const { clock } = this.#around
-    const failed = (error: unknown): unknown => failureForCaller(error, this.name, mayAsk)
+    const failed = (error: unknown): unknown => failureForCaller(error, this.name)
     // What a connection that is gone had asked cannot be answered on another one.
     if (context.resume !== undefined) throw failed(first)
     const relayed = new RelayedCall(context, mayAsk ? context.peer : withoutAsks(context.peer), this.#limits, () =>
@@ -432,7 +432,7 @@ export class Backend implements BackendPort, AsyncDisposable {
         clock,
       })
     } catch (error) {
-      throw context.signal.aborted ? error : failureForCaller(error, this.name, true)
+      throw context.signal.aborted ? error : failureForCaller(error, this.name)
     } finally {
       leave()
       this.#openCalls--

@@ -5,11 +5,11 @@ import { errorForCaller, InvalidResultError, toRpcError } from '@atenea/mcpcompa
  * Why a call of a backend failed, as its caller may hear it (BR-308, decisions 7): the backend's own error where it answered with one, else
  * an internal error that names the backend and what is known of the outcome. Everything else stays what it is.
  */
-export function failureForCaller(error: unknown, backend: string, capabilitiesPassed: boolean): unknown {
+export function failureForCaller(error: unknown, backend: string): unknown {
   if (RpcError.is(error)) {
     const { code, message, data } = error
     const own = data === undefined ? { code, message } : { code, message, data }
-    const told = errorForCaller(own, capabilitiesPassed)
+    const told = errorForCaller(own)
     return told === own ? error : withCause(toRpcError(told), error)
   }
   if (!TransportError.is(error)) return error

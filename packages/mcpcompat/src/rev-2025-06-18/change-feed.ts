@@ -109,6 +109,8 @@ export class ChangeFeed {
     this.#stale = true
     this.#applying ??= this.#applyAll().finally(() => {
       this.#applying = undefined
+      // A wish that came after the last round, and before this.
+      if (this.#stale && !this.#closed) return this.#apply()
     })
     return this.#applying
   }

@@ -7,7 +7,7 @@ import {
   type CreateResourceServerOptions,
   createResourceServer,
   type ResourceServer,
-} from '../src/resource-server/index.ts'
+} from '../src/resource-server.ts'
 import { audience, createKey, HandTime, Issuer, type IssuerKey } from './_util/issuer.ts'
 
 let issuer: Issuer

@@ -155,6 +155,7 @@ export { remembered } from './remembered.ts'
 export { keepsSessions } from './revisions.ts'
 export type { BuildRetryOptions, NextRound, ParseResultOptions, ParsedResult, RetryRefusal } from './results.ts'
 export { buildRetry, nextRound, parseResult, resumeOf, retryParams, roundLimits } from './results.ts'
+export { forEachSubschema } from './schema-positions.ts'
 export { isSessionId } from './session-id.ts'
 export type { SubscriptionFilter } from './subscriptions.ts'
 export {

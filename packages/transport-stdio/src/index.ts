@@ -14,8 +14,8 @@ export type { Environment } from './child-env.ts'
 export type { ShutdownOptions } from './shutdown.ts'
 
 // unix sockets
-export { dialSocket, listenSocket } from './socket.ts'
-export type { DialSocketOptions, ListenSocketOptions, SocketListener } from './socket.ts'
+export { connectSocket, dialSocket, listenSocket } from './socket.ts'
+export type { ConnectSocketOptions, DialSocketOptions, ListenSocketOptions, SocketListener } from './socket.ts'
 export { maxSocketPathBytes } from './socket-path.ts'
 
 // the framing alone

@@ -103,17 +103,16 @@ export async function listenSocket(
   return { path, close, [Symbol.asyncDispose]: close }
 }
 
-export interface DialSocketOptions extends LineOptions, AbortOptions {
+export interface ConnectSocketOptions extends AbortOptions {
   /** Default 5,000 ms. */
   readonly connectTimeoutMs?: number | undefined
 }
 
+export interface DialSocketOptions extends LineOptions, ConnectSocketOptions {}
+
 /** Connects to a unix socket. Rejects with a `TransportError` of kind `unreachable` that says what is at the path instead. */
 export async function dialSocket(path: string, options: DialSocketOptions = {}): Promise<Connection> {
-  options.signal?.throwIfAborted()
-  assertSocketPath(path)
-  const socket = process.getBuiltinModule('node:net').connect({ path, allowHalfOpen: true })
-  await connected(socket, path, options)
+  const socket = await connectSocket(path, options)
   const owner = process.getBuiltinModule('node:fs').statSync(path, { throwIfNoEntry: false })?.uid
   return createSocketConnection(socket, {
     ...options,
@@ -131,8 +130,17 @@ export async function dialSocket(path: string, options: DialSocketOptions = {}):
   })
 }
 
+/** The socket alone, half open, for those who want its bytes as they are. Rejects as `dialSocket` does. Whoever has it must destroy it. */
+export async function connectSocket(path: string, options: ConnectSocketOptions = {}): Promise<Socket> {
+  options.signal?.throwIfAborted()
+  assertSocketPath(path)
+  const socket = process.getBuiltinModule('node:net').connect({ path, allowHalfOpen: true })
+  await connected(socket, path, options)
+  return socket
+}
+
 /** Waits for the connection; whatever ends the waiting early also ends the socket. */
-async function connected(socket: Socket, path: string, options: DialSocketOptions): Promise<void> {
+async function connected(socket: Socket, path: string, options: ConnectSocketOptions): Promise<void> {
   const { signal, connectTimeoutMs = 5_000 } = options
   const { promise, resolve, reject } = withResolvers<void>()
   const onAbort = (): void => reject(signal?.reason)

@@ -8,6 +8,7 @@ import {
   createHttpHandler,
   type HttpHandler,
 } from '@atenea/transport-http'
+import { createResourceServer, type ResourceServer } from '@atenea/transport-http/resource-server'
 
 const dispatcher: Dispatcher = {
   call: (_call, { principal }) => ({ kind: 'result', value: { content: [{ type: 'text', text: principal.id }] } }),
@@ -49,6 +50,25 @@ for (const mode of ['modern', 'legacy'] as const) {
   ])
   await client[Symbol.asyncDispose]()
 }
+
+// who signs in elsewhere is led there
+const server: ResourceServer = createResourceServer({
+  issuer: 'https://auth.example.com',
+  audience: 'https://mcp.example.com/mcp',
+  requiredScopes: ['mcp'],
+})
+const { authenticate: byIssuer, protectedResource } = server
+const guarded = createHttpHandler(dispatcher, { policy, authenticate: byIssuer, protectedResource })
+const challenge = await guarded.fetch(new Request('http://127.0.0.1/mcp', { method: 'POST', body: '{}' }))
+expectEqual(
+  [challenge.status, challenge.headers.get('www-authenticate')?.includes('/.well-known/oauth-protected-resource/mcp')],
+  [401, true],
+)
+const forged = await guarded.fetch(
+  new Request('http://127.0.0.1/mcp', { method: 'POST', headers: { authorization: 'Bearer a.b.c' }, body: '{}' }),
+)
+expectEqual(forged.status, 401)
+await guarded[Symbol.asyncDispose]()
 
 // what is not let in
 const origin = 'https://example.org'

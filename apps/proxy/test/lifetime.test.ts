@@ -1,0 +1,114 @@
+import { describe, expect, test, vi } from 'vitest'
+import { ProxyProcess, servingHttp } from './_util/proxy-process.ts'
+import { isAlive, stdioServer } from './_util/servers.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const ended = { code: 0, signal: null }
+
+async function pidOf(proxy: ProxyProcess, id = 'pid'): Promise<number> {
+  return Number(await proxy.tool(id, 'pid'))
+}
+
+describe.each(['sdk-v1', 'sdk-v2'] as const)('in front of a child of %s', (name) => {
+  test('D10: when the client closes stdin the child ends with the proxy, and nothing is left', async () => {
+    await using proxy = new ProxyProcess(['--', ...stdioServer(name)])
+    const pid = await pidOf(proxy)
+    expect(isAlive(pid)).toBe(true)
+    proxy.endInput()
+    expect(await proxy.ended).toEqual(ended)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('D11: what was asked before stdin closed is answered first', async () => {
+    await using proxy = new ProxyProcess(['--', ...stdioServer(name)])
+    await pidOf(proxy)
+    const answer = proxy.tool('slow', 'slow', { ms: 500 })
+    proxy.endInput()
+    expect(await answer).toBe('done')
+    expect(await proxy.ended).toEqual(ended)
+  })
+
+  test.each([
+    ['SIGTERM', 0],
+    ['SIGINT', 130],
+  ] as const)('%s ends in order, with a call in flight', async (signal, code) => {
+    await using proxy = new ProxyProcess(['--', ...stdioServer(name)])
+    const pid = await pidOf(proxy)
+    const answer = proxy.tool('slow', 'slow', { ms: 700 })
+    // sent before the signal, since the same pipe carries both
+    await proxy.ask('between', 'tools/list')
+    proxy.child.kill(signal)
+    expect(await answer).toBe('done')
+    expect(await proxy.ended).toEqual({ code, signal: null })
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('D13: a proxy that is killed leaves no child', async () => {
+    await using proxy = new ProxyProcess(['--', ...stdioServer(name)])
+    const pid = await pidOf(proxy)
+    proxy.child.kill('SIGKILL')
+    await proxy.ended
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 10_000 })
+  })
+
+  test('D14: a child that dies fails its calls at once, and the next call starts another', async () => {
+    await using proxy = new ProxyProcess(['--', ...stdioServer(name)])
+    const first = await pidOf(proxy)
+    const waiting = proxy.ask('waiting', 'tools/call', { name: 'slow', arguments: { ms: 20_000 } })
+    const crashed = await proxy.ask('crash', 'tools/call', { name: 'crash', arguments: {} })
+    expect(crashed.error?.code).toBe(-32_603)
+    expect((await waiting).error?.code).toBe(-32_603)
+    await proxy.says('exited with code 7')
+    const second = await vi.waitFor(async () => await pidOf(proxy, `pid ${Math.random()}`), { timeout: 10_000 })
+    expect(second).not.toBe(first)
+  })
+})
+
+test('D13: 20 calls over HTTP, half of them given up, leave one child', async () => {
+  const { proxy, url } = await servingHttp('--', ...stdioServer('sdk-v2'))
+  await using _proxy = proxy
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const client = new Client({ name: 'c', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  const text = async (): Promise<string> => {
+    const { content } = await client.callTool({ name: 'pid', arguments: {} })
+    return (content as { text: string }[])[0]?.text ?? ''
+  }
+  const pid = await text()
+  const calls = Array.from({ length: 20 }, async (_, index) => {
+    const call = client.callTool(
+      { name: 'slow', arguments: { ms: 300 } },
+      { signal: AbortSignal.timeout(index % 2 === 0 ? 50 : 20_000) },
+    )
+    return await call.then(
+      () => 'done',
+      () => 'given up',
+    )
+  })
+  expect(new Set(await Promise.all(calls))).toEqual(new Set(['done', 'given up']))
+  expect(await text()).toBe(pid)
+  await client.close()
+  proxy.child.kill('SIGTERM')
+  expect(await proxy.ended).toEqual(ended)
+  expect(isAlive(Number(pid))).toBe(false)
+})
+
+test('nothing is started before somebody asks for it', async () => {
+  const { proxy } = await servingHttp('--', '/no/such/program')
+  await using _proxy = proxy
+  await proxy.says('listening')
+  expect(proxy.stderr).not.toContain('no such')
+  proxy.child.kill('SIGTERM')
+  expect(await proxy.ended).toEqual(ended)
+})
+
+test('a server that cannot be started is told to the client and on stderr, with what to do', async () => {
+  await using proxy = new ProxyProcess(['--', 'no-such-program-here'])
+  const { error } = await proxy.ask(1, 'tools/list')
+  expect(error?.code).toBe(-32_603)
+  expect(error?.message).toContain('no-such-program-here')
+  await proxy.says('no such command. Install it')
+  proxy.endInput()
+  expect(await proxy.ended).toEqual(ended)
+})

@@ -130,7 +130,7 @@ function call({ call: called }: Report, style: Style): string {
     `Call of ${oneLine(called.name)} (${called.era}): ${style.mood(mood, `${signs[mood]} ${called.ok ? 'answered' : 'failed'}`)} in ${duration(called.durationMs)}`,
   ]
   if (called.detail !== undefined) lines.push(...wrapped(called.detail, 2))
-  if (called.answer !== undefined) lines.push(indented(shortened(JSON.stringify(called.answer), 2000)))
+  if (called.answer !== undefined) lines.push(indented(oneLine(shortened(JSON.stringify(called.answer), 2000))))
   return lines.join('\n')
 }
 

@@ -49,6 +49,6 @@ function summary({ reports, notProbed }: Run, idOf: (index: number) => string): 
 `
   })
   return html`<div class="all"><h2>All servers</h2>
-<div class="scroll" role="region" aria-label="All servers" tabindex="0"><table><thead><tr><th scope="col">server</th><th scope="col">legacy</th><th scope="col">modern</th><th scope="col">findings</th><th scope="col" class="number narrow">time</th></tr></thead><tbody>
+<div class="scroll" role="group" aria-label="All servers" tabindex="0"><table><thead><tr><th scope="col">server</th><th scope="col">legacy</th><th scope="col">modern</th><th scope="col">findings</th><th scope="col" class="number narrow">time</th></tr></thead><tbody>
 ${reports.map((report, index) => summaryRow(report, idOf(index)))}${others}</tbody></table></div></div>`
 }

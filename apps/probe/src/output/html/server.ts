@@ -9,7 +9,6 @@ import {
   type Mood,
   moodOfReport,
   moodOfVerdict,
-  revisionsOf,
   signs,
   targetName,
   verdictWords,
@@ -28,9 +27,9 @@ export function serverSection(report: Report, id: string): Markup {
 <div class="verdict">${badge(mood, signs[mood])}<h2 id="${id}">${target.name === undefined ? '' : `${target.name}: `}${verdict.summary}</h2></div>
 <p class="target"><code>${target.text}</code></p>
 ${advice(report)}
-<div class="eras">${eraCard('Legacy', report.legacy)}${eraCard('Modern', report.modern)}</div>
+${eraCards(report)}
 ${authFacts(report)}${callFacts(report)}
-<h3>Findings: ${countsOf(findings)}</h3>
+${findings.length === 0 && mood === 'bad' ? undefined : html`<h3>Findings: ${countsOf(findings)}</h3>`}
 ${levels.flatMap((level) => findings.filter((finding) => finding.level === level)).map(findingDetails)}
 ${aboutServer(report)}
 ${timing(report, id)}
@@ -64,12 +63,23 @@ function advice({ verdict: { cause, repair } }: Report): Markup | undefined {
   return html`<dl class="advice">${cause === undefined ? undefined : html`<dt>Cause</dt><dd>${cause}</dd>`}${repair === undefined ? undefined : html`<dt>Repair</dt><dd>${repair}</dd>`}</dl>`
 }
 
+function eraCards({ legacy, modern }: Report): Markup | undefined {
+  if (legacy.verdict === 'not-tried' && modern.verdict === 'not-tried') return undefined
+  return html`<div class="eras">${eraCard('Legacy', legacy)}${eraCard('Modern', modern)}</div>`
+}
+
 function eraCard(title: string, report: EraReport): Markup {
+  const { reason, requested, observed, supportedVersions } = report
   const mood = moodOfVerdict(report.verdict)
-  const revisions = revisionsOf(report)
-  const versions = report.supportedVersions
+  const asked = html`<p>asked for ${unbroken(requested)}, ${observed === undefined ? 'none shown' : html`shown ${unbroken(observed)}`}</p>`
+  const served = supportedVersions?.map((version, index) => html`${index === 0 ? '' : ', '}${unbroken(version)}`)
   return html`<div class="era"><h3>${title} clients ${badge(mood, `${signs[mood]} ${verdictWords[report.verdict]}`)}</h3>
-<p>${report.reason}</p>${revisions === '' ? undefined : html`<p>${revisions}</p>`}${versions === undefined ? undefined : html`<p>says it serves ${versions.join(', ')}</p>`}</div>`
+<p>${reason}</p>${requested === undefined ? undefined : asked}${served === undefined ? undefined : html`<p>says it serves ${served}</p>`}</div>`
+}
+
+/** A revision is not broken at its hyphens, unless it is none and longer. */
+function unbroken(revision: string | undefined): Markup | string | undefined {
+  return revision !== undefined && revision.length <= 12 ? html`<span class="nobr">${revision}</span>` : revision
 }
 
 function facts(title: string, rows: readonly (readonly [string, string | Markup | undefined])[]): Markup {

@@ -21,7 +21,7 @@ header { padding-top: 1.5rem; }
 footer { padding: 1rem 1rem 2rem; color: var(--soft); font-size: .875rem; }
 h1 { font-size: 1.1rem; margin: 0; font-weight: 600; color: var(--soft); }
 h2 { font-size: 1.5rem; line-height: 1.25; margin: 0; overflow-wrap: anywhere; }
-h3 { font-size: 1.05rem; margin: 1.5rem 0 .5rem; }
+h3 { font-size: 1.05rem; margin: 1.5rem 0 .5rem; overflow-wrap: anywhere; }
 p { margin: .25rem 0; }
 a { color: var(--link); }
 a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 4px; }
@@ -45,23 +45,25 @@ pre { margin: .25rem 0; padding: .5rem .75rem; background: var(--page); border: 
 .era h3 { margin: 0 0 .25rem; display: flex; justify-content: space-between; gap: .5rem; align-items: baseline; flex-wrap: wrap; }
 .era p { color: var(--soft); font-size: .9375rem; overflow-wrap: anywhere; }
 .facts { display: grid; grid-template-columns: minmax(6.5rem, max-content) minmax(0, 1fr); gap: .25rem 1rem; margin: 0; }
+dt { overflow-wrap: anywhere; } dd { overflow-wrap: anywhere; }
 .facts dt { color: var(--soft); } .facts dd { margin: 0; overflow-wrap: anywhere; }
-details { border: 1px solid var(--line); border-radius: 8px; margin: .5rem 0; }
-summary { cursor: pointer; padding: .5rem .75rem; overflow-wrap: anywhere; }
-details > :not(summary) { margin-left: .75rem; margin-right: .75rem; }
-details > :last-child { margin-bottom: .75rem; }
+details { border: 1px solid var(--line); border-radius: 8px; margin: .5rem 0; padding: 0 .75rem; }
+details[open] { padding-bottom: .75rem; }
+summary { cursor: pointer; margin: 0 -.75rem; padding: .5rem .75rem; overflow-wrap: anywhere; }
+details dd { margin-left: 1rem; } details .facts dd { margin-left: 0; }
 summary code { font-weight: 600; }
 summary .about { color: var(--soft); }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
-th, td { text-align: left; padding: .35rem .5rem; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
+th, td { text-align: left; padding: .35rem .5rem; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: break-word; }
 thead th { color: var(--soft); font-weight: 600; font-size: .8125rem; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; } .scroll table { min-width: 30rem; }
+.nobr { white-space: nowrap; }
 .all { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .75rem 1rem; margin-top: 1rem; }
 figure { margin: 0; }
 figcaption { color: var(--soft); font-size: .875rem; display: flex; flex-wrap: wrap; gap: .25rem 1rem; }
 .waterfall { display: block; width: 100%; overflow: visible; }
-.waterfall text { fill: var(--text); font-size: 13px; font-family: inherit; }
+.waterfall text { paint-order: stroke; stroke: var(--card); stroke-width: 4px; fill: var(--text); font-size: 13px; font-family: inherit; }
 .waterfall .soft { fill: var(--soft); }
 .waterfall .rule { stroke: var(--line); stroke-width: 1; }
 .waterfall .way { fill: var(--bar-way); } .waterfall .legacy { fill: var(--bar-legacy); } .waterfall .modern { fill: var(--bar-modern); } .waterfall .failed { fill: var(--bar-bad); }

@@ -55,7 +55,7 @@ function timesTable(steps: readonly Step[]): Markup {
     ) => html`<tr><th scope="row">${label(step)}</th><td class="number">${duration(step.startMs)}</td><td class="number">${duration(step.durationMs)}</td><td>${step.detail}</td></tr>
 `,
   )
-  return html`<div class="scroll" role="region" aria-label="Times" tabindex="0"><table><thead><tr><th scope="col">step</th><th scope="col" class="number">after</th><th scope="col" class="number">took</th><th scope="col">seen</th></tr></thead><tbody>
+  return html`<div class="scroll" role="group" aria-label="Times" tabindex="0"><table><thead><tr><th scope="col">step</th><th scope="col" class="number">after</th><th scope="col" class="number">took</th><th scope="col">seen</th></tr></thead><tbody>
 ${rows}</tbody></table></div>`
 }
 

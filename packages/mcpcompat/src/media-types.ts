@@ -8,20 +8,23 @@ const jsonType = 'application/json'
 const sseType = 'text/event-stream'
 const bothForms: AnswerForms = Object.freeze({ json: true, sse: true })
 
-/** The media type of a `Content-Type` field: lower case, without parameters. */
-function mediaTypeOf(field: string | undefined): string {
-  const [type = ''] = (field ?? '').split(';', 1)
-  return type.trim().toLowerCase()
+/** Whether a `Content-Type` field names a media type, parameters and case aside. Nearly all fields are the bare name. */
+function isOfType(field: string | undefined, type: string): boolean {
+  if (field === undefined) return false
+  if (field === type) return true
+  const end = field.indexOf(';')
+  const named = end === -1 ? field : field.slice(0, end)
+  return named.trim().toLowerCase() === type
 }
 
 /** Whether a body is said to be JSON; parameters such as a charset do not matter (A-20). */
 export function isJsonType(field: string | undefined): boolean {
-  return mediaTypeOf(field) === jsonType
+  return isOfType(field, jsonType)
 }
 
 /** Whether a body is said to be an SSE stream. */
 export function isSseType(field: string | undefined): boolean {
-  return mediaTypeOf(field) === sseType
+  return isOfType(field, sseType)
 }
 
 /**

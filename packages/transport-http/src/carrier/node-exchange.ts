@@ -102,16 +102,14 @@ export class NodeExchange implements HttpExchange {
 
   whole(status: number, fields: HeaderFields, body: string): void {
     if (this.gone) return
-    const head = this.#head(fields)
-    head.push('Content-Length', String(Buffer.byteLength(body)))
-    this.#res.writeHead(status, head)
+    this.#res.writeHead(status, [...fields, ...this.commonFields, 'Content-Length', String(Buffer.byteLength(body))])
     this.#res.end(body)
     if (body.length > largeBody && this.#res.writableLength > 0) this.#awaitReader()
   }
 
   open(fields: HeaderFields, first: string): void {
     if (this.gone) return
-    this.#res.writeHead(200, this.#head(fields))
+    this.#res.writeHead(200, [...fields, ...this.commonFields])
     this.#res.write(first)
   }
 
@@ -140,10 +138,6 @@ export class NodeExchange implements HttpExchange {
       waiting.delete(onGone)
       if (!res.writableFinished) onGone()
     })
-  }
-
-  #head(fields: HeaderFields): string[] {
-    return this.commonFields.length === 0 ? fields.slice() : fields.concat(this.commonFields)
   }
 
   #awaitReader(): void {

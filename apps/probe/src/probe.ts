@@ -1,36 +1,68 @@
-import type { RevisionPolicy } from '@atenea/mcpcompat'
-import type { Finding, ProbeTarget, Report, Step } from './report.ts'
+import type { CarrierResult } from './carrier.ts'
+import { eraReport, untried } from './era-result.ts'
+import { clientInfo } from './eras.ts'
+import { probeHttp } from './http/probe-http.ts'
+import { probeLines } from './lines/probe-lines.ts'
+import type { ProbeOptions, ProgressEvent } from './probe-options.ts'
+import { Recorder } from './recorder.ts'
+import { type ProbeTarget, type Report, type ReportTarget, reportVersion } from './report.ts'
+import { outcomeOf, settleVerdicts, verdictOf } from './verdict.ts'
 
-export interface ProbeOptions {
-  /** Eras to try. */
-  readonly protocol: 'both' | 'modern' | 'legacy'
-  /** Revisions to ask for and to accept. */
-  readonly policy: RevisionPolicy
-  /** How long one answer may take, in milliseconds. */
-  readonly timeoutMs: number
-  /** Ends the probe; its reason is thrown once everything that was opened is closed. */
-  readonly signal: AbortSignal
-  /** Takes secrets out of whatever goes into the report. */
-  readonly redact: (text: string) => string
-  /** The one tool to call, if any. */
-  readonly call?: { readonly name: string; readonly args: Readonly<Record<string, unknown>> } | undefined
-}
-
-/** Told while the probe runs, for a display. */
-export type ProgressEvent =
-  | { readonly kind: 'doing'; readonly text: string }
-  | { readonly kind: 'step'; readonly step: Step }
-  | { readonly kind: 'finding'; readonly finding: Finding }
+export type { ProbeOptions, ProgressEvent } from './probe-options.ts'
 
 /**
  * Finds out what a server speaks and what is wrong with it. Whatever the server does ends up in the report; it throws for an
- * aborted signal alone. Processes and connections that it opened are gone when it returns.
+ * aborted signal alone. Processes and connections that it opened are gone when it returns or throws.
  */
 export async function probe(
-  _target: ProbeTarget,
+  target: ProbeTarget,
   options: ProbeOptions,
-  _onProgress: (event: ProgressEvent) => void,
+  onProgress: (event: ProgressEvent) => void = () => undefined,
 ): Promise<Report> {
   options.signal.throwIfAborted()
-  return await Promise.reject(new Error('not there yet'))
+  const started = new Date().toISOString()
+  const recorder = new Recorder(options.redact, onProgress)
+  const left = `left out by --protocol ${options.protocol}`
+  const result: CarrierResult = {
+    modern: untried(options.protocol === 'legacy' ? left : 'the server could not be reached'),
+    legacy: untried(options.protocol === 'modern' ? left : 'the server could not be reached'),
+  }
+  const probing = { options, recorder, result }
+  if (target.kind === 'url') await probeHttp(target, probing)
+  else await probeLines(target, probing)
+  options.signal.throwIfAborted()
+  settleVerdicts(result, recorder)
+  const { cause, repair, ...verdict } = verdictOf(result)
+  const { modern, legacy } = result
+  return {
+    format: 'atenea-probe-report',
+    version: reportVersion,
+    probe: clientInfo,
+    target: reportTarget(target, options.redact),
+    started,
+    durationMs: Math.round(performance.now() - recorder.started),
+    outcome: outcomeOf(result),
+    verdict: {
+      ...verdict,
+      ...(cause !== undefined && { cause: recorder.clean(cause) }),
+      ...(repair !== undefined && { repair: recorder.clean(repair) }),
+    },
+    steps: recorder.steps,
+    modern: eraReport({ ...modern, reason: recorder.clean(modern.reason) }),
+    legacy: eraReport({ ...legacy, reason: recorder.clean(legacy.reason) }),
+    findings: recorder.findings,
+    ...(result.auth !== undefined && { auth: result.auth }),
+    ...(result.call !== undefined && { call: result.call }),
+    ...(result.stderr !== undefined && { stderr: result.stderr }),
+  }
+}
+
+function reportTarget(target: ProbeTarget, redact: (text: string) => string): ReportTarget {
+  const text =
+    target.kind === 'url'
+      ? target.url
+      : target.kind === 'socket'
+        ? `unix:${target.path}`
+        : [target.command, ...target.args].join(' ')
+  return { kind: target.kind, text: redact(text), ...(target.name !== undefined && { name: target.name }) }
 }

@@ -2,6 +2,8 @@ import type { Era, JsonObject, JsonValue } from '@atenea/mcpcompat'
 import type { FindingId } from './findings/catalog.ts'
 import type { FindingLevel } from './findings/kind.ts'
 
+export type { FindingLevel } from './findings/kind.ts'
+
 /** Grows when a member of the report changes its meaning or goes away; new members alone leave it as it is. */
 export const reportVersion = 1
 

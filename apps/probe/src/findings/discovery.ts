@@ -2,6 +2,12 @@ import type { FindingKinds } from './kind.ts'
 
 /** Discovery, the handshake, and which era answers what. */
 export const discoveryFindings = {
+  'discover-unserved': {
+    level: 'error',
+    requirements: ['MC-DISC-01'],
+    title: 'Modern requests are served, but server/discover is not, so that clients take the server for a legacy one',
+    repair: 'Implement server/discover; every modern server must.',
+  },
   'discover-versions': {
     level: 'error',
     requirements: ['MC-DISC-04'],
@@ -37,12 +43,6 @@ export const discoveryFindings = {
     requirements: ['MC-DISC-10', 'A-25'],
     title: 'A revision that discovery lists is refused when it is used',
     repair: 'List in supportedVersions exactly the revisions that are served.',
-  },
-  'discover-result-type': {
-    level: 'error',
-    requirements: ['MC-RT-02', 'MC-MRTR-02', 'A-05'],
-    title: 'The discovery result has a resultType other than "complete"',
-    repair: 'Answer server/discover with resultType "complete"; it cannot ask for input.',
   },
   'capability-shape': {
     level: 'error',

@@ -50,6 +50,13 @@ export const httpFindings = {
     title: 'A modern request without the MCP-Protocol-Version header is not refused',
     repair: 'Answer requests that claim a modern version without the header with 400 and -32020.',
   },
+  'header-refused': {
+    level: 'error',
+    requirements: ['MH-VAL-01', 'H13'],
+    title: 'A request whose headers agree with its body is refused for its headers',
+    repair:
+      'Correct the comparison; or, if something on the way removes or changes Mcp-* headers, let it pass them on.',
+  },
   'header-refusal': {
     level: 'error',
     requirements: ['MC-ERR-05', 'MH-VAL-02'],

@@ -1,0 +1,158 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@atenea/mcpcompat'
+import { forEachSubschema } from '@atenea/mcpcompat/transport'
+import type { FindingId } from '../findings/catalog.ts'
+import { show } from '../show.ts'
+
+/** One thing that is wrong with a schema. */
+export interface SchemaFault {
+  readonly id: Extract<FindingId, `schema-${string}`>
+  readonly evidence: string
+}
+
+/** Schemas in one schema; what lies beyond is not looked at. */
+const maxSubschemas = 5_000
+/** Faults of one schema that are told. */
+const maxFaults = 5
+
+/** Dialects that clients read. Fragments and the scheme make no difference. */
+const knownDialects = [
+  /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/,
+  /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/,
+]
+
+/** What is wrong with a schema as such: its dialect, its references and the form of its keywords. Uses no stack for its depth. */
+export function schemaFaults(root: JsonObject): readonly SchemaFault[] {
+  const faults: SchemaFault[] = []
+  const { $schema } = root
+  if (typeof $schema === 'string' && !knownDialects.some((known) => known.test($schema))) {
+    faults.push({ id: 'schema-dialect', evidence: `$schema: ${show($schema)}` })
+  }
+  const queue: JsonObject[] = [root]
+  const anchors = new Set<string>()
+  const ids = new Set<string>()
+  const references: string[] = []
+  for (const schema of queue) {
+    if (queue.length > maxSubschemas) break
+    const { $ref, $anchor, $id } = schema
+    if (typeof $anchor === 'string') anchors.add($anchor)
+    if (typeof $id === 'string') ids.add($id)
+    if (typeof $ref === 'string') references.push($ref)
+    const fault = keywordFault(schema)
+    if (fault !== undefined) faults.push({ id: 'schema-invalid', evidence: fault })
+    forEachSubschema(schema, (child) => void queue.push(child))
+  }
+  for (const reference of references) {
+    const fault = referenceFault(root, reference, anchors, ids)
+    if (fault !== undefined) faults.push(fault)
+  }
+  return faults.slice(0, maxFaults)
+}
+
+function referenceFault(
+  root: JsonObject,
+  reference: string,
+  anchors: ReadonlySet<string>,
+  ids: ReadonlySet<string>,
+): SchemaFault | undefined {
+  const evidence = `$ref: ${show(reference)}`
+  const [base = '', fragment = ''] = reference.split('#', 2)
+  if (base !== '') {
+    if (ids.has(base) || ids.has(reference)) return undefined
+    return /^[a-z][a-z0-9+.-]*:/i.test(base)
+      ? { id: 'schema-ref-network', evidence }
+      : { id: 'schema-ref-dangling', evidence }
+  }
+  if (fragment === '' || (fragment.startsWith('/') ? leadsSomewhere(root, fragment) : anchors.has(fragment)))
+    return undefined
+  return { id: 'schema-ref-dangling', evidence }
+}
+
+/** Whether a JSON pointer finds something. */
+function leadsSomewhere(root: JsonObject, pointer: string): boolean {
+  let value: JsonValue | undefined = root
+  for (const part of decoded(pointer).split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false
+    value = (value as JsonObject)[key]
+  }
+  return true
+}
+
+function decoded(pointer: string): string {
+  try {
+    return decodeURIComponent(pointer)
+  } catch {
+    return pointer
+  }
+}
+
+const types: readonly JsonValue[] = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
+
+type KeywordCheck = (value: JsonValue) => boolean
+
+const isSchema: KeywordCheck = (value) => typeof value === 'boolean' || isJsonObject(value)
+const isSchemaMap: KeywordCheck = (value) =>
+  isJsonObject(value) && Object.values(value).every((entry) => entry !== undefined && isSchema(entry))
+const isSchemaArray: KeywordCheck = (value) =>
+  Array.isArray(value) && value.length > 0 && value.every((entry: JsonValue) => isSchema(entry))
+const isStringArray: KeywordCheck = (value) => Array.isArray(value) && value.every((entry) => typeof entry === 'string')
+const isNumber: KeywordCheck = (value) => typeof value === 'number'
+const isCount: KeywordCheck = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0
+
+/** Keywords whose form is fixed. Others are not judged: unknown keywords are allowed. */
+const keywords: ReadonlyMap<string, KeywordCheck> = new Map<string, KeywordCheck>([
+  [
+    'type',
+    (value) =>
+      Array.isArray(value)
+        ? value.length > 0 && value.every((entry: JsonValue) => types.includes(entry))
+        : types.includes(value),
+  ],
+  ['properties', isSchemaMap],
+  ['patternProperties', isSchemaMap],
+  ['$defs', isSchemaMap],
+  ['definitions', isSchemaMap],
+  ['required', isStringArray],
+  ['enum', (value) => Array.isArray(value)],
+  ['items', (value) => isSchema(value) || isSchemaArray(value)],
+  ['prefixItems', isSchemaArray],
+  ['additionalProperties', isSchema],
+  ['allOf', isSchemaArray],
+  ['anyOf', isSchemaArray],
+  ['oneOf', isSchemaArray],
+  ['not', isSchema],
+  ['minimum', isNumber],
+  ['maximum', isNumber],
+  ['exclusiveMinimum', isNumber],
+  ['exclusiveMaximum', isNumber],
+  ['multipleOf', (value) => typeof value === 'number' && value > 0],
+  ['minLength', isCount],
+  ['maxLength', isCount],
+  ['minItems', isCount],
+  ['maxItems', isCount],
+  ['pattern', isPattern],
+  ['description', (value) => typeof value === 'string'],
+  ['title', (value) => typeof value === 'string'],
+])
+
+function isPattern(value: JsonValue): boolean {
+  if (typeof value !== 'string') return false
+  try {
+    return new RegExp(value, 'u') instanceof RegExp
+  } catch {
+    // what escapes more than Unicode patterns may is still read by most validators
+    try {
+      return new RegExp(value) instanceof RegExp
+    } catch {
+      return false
+    }
+  }
+}
+
+function keywordFault(schema: JsonObject): string | undefined {
+  for (const [keyword, isRight] of keywords) {
+    const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined
+    if (value !== undefined && !isRight(value)) return `${keyword}: ${show(value)}`
+  }
+  return undefined
+}

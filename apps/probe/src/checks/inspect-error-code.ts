@@ -1,0 +1,32 @@
+import { rpcCode } from '@atenea/mcpcompat'
+import { isRecognisedModernError } from '@atenea/mcpcompat/transport'
+import type { Conversation } from '../conversation.ts'
+import { showAnswer } from '../show.ts'
+import type { Answer } from '../wire/answer.ts'
+import { errorOf } from '../wire/received.ts'
+
+/** Legacy: a URL must be visited first. */
+const urlElicitationRequired = -32_042
+
+/** The form of an error, and whether its era has its code. */
+export function inspectErrorCode(to: Conversation, method: string, answer: Answer): void {
+  const error = errorOf(answer.response)
+  if (error === undefined) return
+  const seen = { subject: method, evidence: `${method} → ${showAnswer(answer)}` }
+  const { code, message } = error
+  if (code === undefined || message === undefined) {
+    to.found('error-malformed', seen)
+    return
+  }
+  if (to.era === 'legacy') return
+  if (code === rpcCode.unsupportedVersion) to.found('discover-version-refused', { ...seen, subject: to.talk.revision })
+  else if (code === rpcCode.headerMismatch) to.found('header-refused', seen)
+  else if (isLegacyCode(code)) to.found('error-code-legacy', seen)
+  else if (code >= -32_019 && code <= -32_000) to.found('error-code-old-range', seen)
+  else if (code >= -32_099 && code <= -32_020 && !isRecognisedModernError(code)) to.found('error-code-undefined', seen)
+}
+
+/** Whether the code means something in the legacy era alone (MC-ERR-08). */
+export function isLegacyCode(code: number | undefined): boolean {
+  return code === rpcCode.resourceNotFound || code === urlElicitationRequired
+}

@@ -1,0 +1,70 @@
+import type { Era, JsonObject } from '@atenea/mcpcompat'
+import { inspectAnswer } from './checks/inspect-answer.ts'
+import type { FindingId } from './findings/catalog.ts'
+import type { Recorder, Seen } from './recorder.ts'
+import { showAnswer } from './show.ts'
+import type { AskOptions, Talk } from './talk.ts'
+import type { Answer } from './wire/answer.ts'
+
+/** Thrown to end the checks of one era early; what was found so far stands. */
+export class ConversationEnded extends Error {
+  override readonly name: string = 'ConversationEnded'
+}
+
+/** A server that lets this many requests wait is not asked any further. */
+const maxUnanswered = 3
+
+/** A talk whose every answer is looked at, with the means to report. */
+export class Conversation {
+  readonly talk: Talk
+  readonly recorder: Recorder
+  /** Asked when the connection breaks: what is known about why. */
+  readonly #epitaph: () => Promise<string>
+  #unanswered = 0
+
+  constructor(talk: Talk, recorder: Recorder, epitaph: () => Promise<string>) {
+    this.talk = talk
+    this.recorder = recorder
+    this.#epitaph = epitaph
+  }
+
+  get era(): Era {
+    return this.talk.era
+  }
+
+  found(id: FindingId, seen: Omit<Seen, 'era'>): void {
+    this.recorder.found(id, { ...seen, era: this.era })
+  }
+
+  /** A request that a good client sends; its answer is checked in every way that holds for all. */
+  async ask(method: string, params: JsonObject = {}, options: AskOptions = {}): Promise<Answer> {
+    const answer = await this.raw(method, params, options)
+    inspectAnswer(this, { method, params, options, answer })
+    return answer
+  }
+
+  /** A message that a good client would not send, or whose answer follows rules of its own. Only its being answered is checked. */
+  async raw(method: string, params: JsonObject = {}, options: AskOptions = {}): Promise<Answer> {
+    const answer = await this.talk.send(method, params, options)
+    const { failure } = answer
+    if (failure === undefined) return answer
+    if (failure.kind === 'timeout') {
+      if (options.idText !== null && options.mayBeSilent !== true) this.#onSilence(method, answer)
+      return answer
+    }
+    const epitaph = await this.#epitaph()
+    this.found('connection-broken', {
+      subject: method,
+      evidence: `${method} → ${showAnswer(answer)}${epitaph === '' ? '' : `; ${epitaph}`}`,
+    })
+    // over HTTP the next request makes a connection of its own
+    if (this.talk.carrier === 'lines' || failure.kind === 'unreachable') throw new ConversationEnded(failure.message)
+    return answer
+  }
+
+  #onSilence(method: string, answer: Answer): void {
+    this.found('request-unanswered', { subject: method, evidence: `${method} → ${showAnswer(answer)}` })
+    this.#unanswered += 1
+    if (this.#unanswered >= maxUnanswered) throw new ConversationEnded('too many requests are not answered')
+  }
+}

@@ -1,0 +1,11 @@
+/** How far an exchange got. */
+export type Stage = 'spawn' | 'connect' | 'dns' | 'tcp' | 'tls' | 'http' | 'body' | 'line'
+
+/** Why nothing, or not everything, came. */
+export interface WireFailure {
+  readonly kind: 'unreachable' | 'timeout' | 'closed' | 'too-large'
+  readonly stage: Stage
+  /** The code of the system or of TLS, such as `ECONNREFUSED`. */
+  readonly code?: string | undefined
+  readonly message: string
+}

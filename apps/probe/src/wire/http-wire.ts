@@ -1,0 +1,287 @@
+import { isUtf8 } from 'node:buffer'
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
+import { isSseType } from '@atenea/mcpcompat/transport'
+import { createSseDecoder, type SseDecoder } from '@atenea/transport-http'
+import type { Answer, HttpPart } from './answer.ts'
+import type { Stage, WireFailure } from './failure.ts'
+import { type Junk, type Received, readReceived } from './received.ts'
+
+/** Larger answers are cut; no client reads so much. */
+const maxBodyBytes = 16 * 1024 * 1024
+/** What is kept of a body for evidence. */
+const keptCharacters = 2_000
+/** How long a stream may stay open after its response. */
+const graceMs = 500
+
+/** One HTTP request as it goes out. */
+export interface HttpAsk {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly timeoutMs: number
+  /** Whether to stop reading a stream after this message; at the response if left out. */
+  readonly stopAt?: ((message: Received) => boolean) | undefined
+  /** The answer is whole once its head came. */
+  readonly headOnly?: boolean | undefined
+  /** A stream is read until so long nothing more came. */
+  readonly quietMs?: number | undefined
+  readonly idText?: string | undefined
+}
+
+/** When each stage of one exchange began and ended, in milliseconds of `performance.now()`. Stages that a kept connection saves are missing. */
+export type Marks = Partial<Record<'dns' | 'tcp' | 'tls' | 'http' | 'firstByte', { from: number; to?: number }>>
+
+export interface HttpExchange extends Answer {
+  readonly marks: Marks
+}
+
+/** Requests to one URL, each seen as it is on the wire. */
+export interface HttpWire extends Disposable {
+  readonly url: URL
+  /** Never rejects but with the reason of an aborted signal. */
+  send(ask: HttpAsk): Promise<HttpExchange>
+}
+
+/** Connections are kept and used again, so only the first exchange shows how one is made. */
+export function createHttpWire(target: URL, signal: AbortSignal): HttpWire {
+  const isTls = target.protocol === 'https:'
+  const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  return {
+    url: target,
+    send: async (ask) => {
+      signal.throwIfAborted()
+      return await new Exchange(ask, signal, (headers) =>
+        (isTls ? httpsRequest : httpRequest)(target, { method: ask.method, headers, agent }),
+      ).done
+    },
+    [Symbol.dispose]: () => agent.destroy(),
+  }
+}
+
+class Exchange {
+  readonly done: Promise<HttpExchange>
+  readonly #ask: HttpAsk
+  readonly #started = performance.now()
+  readonly #marks: Marks = {}
+  readonly #others: Received[] = []
+  readonly #junk: Junk[] = []
+  readonly #request: ClientRequest
+  readonly #timer: NodeJS.Timeout
+  readonly #settle: (exchange: HttpExchange) => void
+  #stage: Stage = 'http'
+  #response: Received | undefined
+  #head: IncomingMessage | undefined
+  #decoder: SseDecoder | undefined
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #text = ''
+  #leftOpen = false
+  #isUtf8 = true
+  #grace: NodeJS.Timeout | undefined
+  #isDone = false
+
+  constructor(ask: HttpAsk, signal: AbortSignal, start: (headers: Record<string, string>) => ClientRequest) {
+    this.#ask = ask
+    const body = ask.body === undefined ? undefined : Buffer.from(ask.body)
+    const { promise, resolve, reject } = withResolvers<HttpExchange>()
+    this.done = promise
+    this.#settle = resolve
+    this.#request = start({
+      ...ask.headers,
+      ...(body !== undefined && { 'content-length': String(body.length) }),
+    })
+    this.#timer = setTimeout(
+      () => this.#fail('timeout', undefined, `nothing more within ${ask.timeoutMs} ms`),
+      ask.timeoutMs,
+    )
+    const onAbort = (): void => {
+      this.#isDone = true
+      this.#release()
+      reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    void promise.finally(() => signal.removeEventListener('abort', onAbort)).catch(() => undefined)
+    this.#request.on('socket', (socket) => this.#watch(socket))
+    this.#request.on('error', (error) => this.#onError(error))
+    this.#request.on('response', (head) => this.#onHead(head))
+    this.#request.end(body)
+  }
+
+  /** Follows the making of a connection, unless one was kept. */
+  #watch(socket: Socket): void {
+    const begin = (stage: 'dns' | 'tcp' | 'tls' | 'http'): void => {
+      this.#stage = stage
+      this.#marks[stage] = { from: performance.now() }
+    }
+    const end = (stage: 'dns' | 'tcp' | 'tls'): void => {
+      const mark = this.#marks[stage]
+      if (mark !== undefined) mark.to = performance.now()
+    }
+    if (!socket.connecting) {
+      begin('http')
+      return
+    }
+    const isTls = 'encrypted' in socket
+    begin('dns')
+    socket.once('lookup', (error: Error | null) => {
+      if (error !== null) return
+      end('dns')
+      begin('tcp')
+    })
+    socket.once('connect', () => {
+      // an address needs no lookup
+      if (this.#marks.tcp === undefined) {
+        this.#marks.tcp = this.#marks.dns ?? { from: this.#started }
+        delete this.#marks.dns
+      }
+      end('tcp')
+      begin(isTls ? 'tls' : 'http')
+    })
+    socket.once('secureConnect', () => {
+      end('tls')
+      begin('http')
+    })
+  }
+
+  #onHead(head: IncomingMessage): void {
+    this.#head = head
+    this.#stage = 'body'
+    const now = performance.now()
+    if (this.#marks.http !== undefined) this.#marks.http.to = now
+    this.#marks.firstByte = { from: now }
+    if (isSseType(head.headers['content-type'])) this.#decoder = createSseDecoder({ maxEventBytes: maxBodyBytes })
+    if (this.#ask.headOnly === true) {
+      this.#finish()
+      return
+    }
+    head.on('data', (chunk: Buffer) => this.#onChunk(chunk))
+    head.on('end', () => this.#onEnd())
+    head.on('error', (error) => this.#onError(error))
+  }
+
+  #onChunk(chunk: Buffer): void {
+    if (this.#isDone) return
+    const mark = this.#marks.firstByte
+    if (mark !== undefined) mark.to ??= performance.now()
+    this.#bytes += chunk.length
+    if (this.#text.length < keptCharacters) this.#text += chunk.toString('utf8').slice(0, keptCharacters)
+    if (this.#bytes > maxBodyBytes) {
+      this.#fail('too-large', undefined, `more than ${maxBodyBytes / 1024 / 1024} MiB`)
+      return
+    }
+    if (this.#decoder === undefined) {
+      this.#chunks.push(chunk)
+      return
+    }
+    for (const { data } of this.#decoder.push(chunk)) this.#onMessage(data)
+  }
+
+  #onMessage(text: string): void {
+    if (this.#isDone || text === '') return
+    const message = readReceived(text)
+    if (message.kind === 'junk') {
+      this.#junk.push(message)
+      return
+    }
+    if (message.kind === 'response' && this.#response === undefined) this.#response = message
+    else this.#others.push(message)
+    const { stopAt, quietMs } = this.#ask
+    if (quietMs !== undefined) {
+      clearTimeout(this.#grace)
+      this.#grace = setTimeout(() => this.#cut(), quietMs)
+      return
+    }
+    if (stopAt === undefined ? message.kind !== 'response' : !stopAt(message)) return
+    this.#grace ??= setTimeout(() => this.#cut(), stopAt === undefined ? graceMs : 0)
+  }
+
+  /** The stream goes on, and nobody needs the rest. */
+  #cut(): void {
+    this.#leftOpen = true
+    this.#finish()
+  }
+
+  #onEnd(): void {
+    if (this.#isDone) return
+    if (this.#decoder === undefined) {
+      const bytes = Buffer.concat(this.#chunks)
+      this.#isUtf8 = isUtf8(bytes)
+      const text = bytes.toString('utf8')
+      if (/\S/.test(text)) this.#onMessage(text)
+    }
+    this.#finish()
+  }
+
+  #onError(error: Error): void {
+    const { code } = error as { readonly code?: unknown }
+    const inner =
+      error instanceof AggregateError ? (error.errors as readonly Error[]).map(({ message }) => message) : []
+    const message = [error.message, ...inner].filter((text) => text !== '').join('; ')
+    // the answer may have been whole before the connection broke
+    const kind = this.#stage === 'body' ? 'closed' : 'unreachable'
+    this.#fail(kind, typeof code === 'string' ? code : undefined, message)
+  }
+
+  #fail(kind: WireFailure['kind'], code: string | undefined, message: string): void {
+    this.#finish({ kind, stage: this.#stage, message, ...(code !== undefined && { code }) })
+  }
+
+  #finish(failure?: WireFailure): void {
+    if (this.#isDone) return
+    this.#isDone = true
+    const now = performance.now()
+    for (const mark of Object.values(this.#marks)) mark.to ??= now
+    this.#release()
+    this.#settle({
+      idText: this.#ask.idText,
+      response: this.#response,
+      others: this.#others,
+      junk: this.#junk,
+      http: this.#head === undefined ? undefined : this.#part(this.#head),
+      failure: this.#response === undefined ? failure : undefined,
+      durationMs: now - this.#started,
+      marks: this.#marks,
+    })
+  }
+
+  #part(head: IncomingMessage): HttpPart {
+    const headers = Object.entries(head.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ])
+    return {
+      status: head.statusCode ?? 0,
+      headers: Object.fromEntries(headers) as Record<string, string>,
+      body: this.#text.slice(0, keptCharacters),
+      isEventStream: this.#decoder !== undefined,
+      lastEventId: this.#decoder?.lastEventId,
+      isUtf8: this.#isUtf8,
+      leftOpen: this.#leftOpen,
+    }
+  }
+
+  #release(): void {
+    clearTimeout(this.#timer)
+    clearTimeout(this.#grace)
+    this.#chunks = []
+    // A kept connection that has more to say would say it into the next exchange.
+    if (this.#head?.complete !== true) this.#request.destroy()
+  }
+}
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+function withResolvers<T>(): {
+  readonly promise: Promise<T>
+  readonly resolve: (value: T) => void
+  readonly reject: (reason: Error) => void
+} {
+  let resolve!: (value: T) => void
+  let reject!: (reason: Error) => void
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,182 @@
+import type { Readable, Writable } from 'node:stream'
+import { createLineFramer, type LineFault } from '@atenea/transport-stdio'
+import type { Answer } from './answer.ts'
+import type { WireFailure } from './failure.ts'
+import { type Junk, type Received, readReceived } from './received.ts'
+
+/** What one line request may do besides. */
+export interface LineAsk {
+  readonly text: string
+  /** The source text of the id in `text`; undefined for a message without one. */
+  readonly idText: string | undefined
+  readonly timeoutMs: number
+  /** Whether this message ends the waiting; the response to `idText` if left out. */
+  readonly stopAt?: ((message: Received) => boolean) | undefined
+}
+
+/** Lines to and from one server, over whatever stream. */
+export interface LineWire {
+  /** Never rejects but with the reason of an aborted signal. */
+  ask(ask: LineAsk): Promise<Answer>
+  write(text: string): void
+  /** What arrives within the time, requests of the server included. */
+  listen(timeoutMs: number): Promise<readonly Received[]>
+  endInput(): void
+  /** Answers a request of the server; undefined says nothing. */
+  onRequest: ((request: Received) => string | undefined) | undefined
+  readonly noise: readonly Junk[]
+  readonly faults: ReadonlySet<LineFault>
+  /** When the first line came, in milliseconds of `performance.now()`. */
+  readonly firstLineAt: number | undefined
+  /** Whether the output of the server has ended. */
+  readonly hasEnded: boolean
+}
+
+/** Noise beyond this is counted, not kept. */
+const keptNoise = 20
+/** What is kept of what arrived, so that a server that never stops talking fills no memory. */
+const keptMessages = 10_000
+
+/** Takes the two streams; whoever opened them closes them. */
+export function createLineWire(output: Readable, input: Writable, signal: AbortSignal): LineWire {
+  return new Lines(output, input, signal)
+}
+
+class Lines implements LineWire {
+  onRequest: LineWire['onRequest']
+  readonly noise: Junk[] = []
+  readonly faults: Set<LineFault> = new Set<LineFault>()
+  firstLineAt: number | undefined
+  hasEnded = false
+  readonly #input: Writable
+  readonly #signal: AbortSignal
+  /** Ids whose answers nobody waits for any more. */
+  readonly #stale = new Set<string>()
+  #received: Received[] = []
+  #wake: (() => void)[] = []
+
+  constructor(output: Readable, input: Writable, signal: AbortSignal) {
+    this.#input = input
+    this.#signal = signal
+    const framer = createLineFramer({
+      line: (text) => this.#onLine(text),
+      fault: (fault) => {
+        this.faults.add(fault)
+        this.#notify()
+      },
+    })
+    output.on('data', (chunk: Buffer) => framer.push(chunk))
+    const end = (): void => {
+      if (this.hasEnded) return
+      this.hasEnded = true
+      framer.end()
+      this.#notify()
+    }
+    output.on('end', end)
+    output.on('close', end)
+    output.on('error', end)
+    input.on('error', () => undefined)
+    signal.addEventListener('abort', () => this.#notify(), { once: true })
+  }
+
+  write(text: string): void {
+    if (this.#input.writable) this.#input.write(`${text}\n`)
+  }
+
+  endInput(): void {
+    this.#input.end()
+  }
+
+  async ask({ text, idText, timeoutMs, stopAt }: LineAsk): Promise<Answer> {
+    this.#signal.throwIfAborted()
+    const started = performance.now()
+    const noiseBefore = this.noise.length
+    let seen = this.#received.length
+    const others: Received[] = []
+    let response: Received | undefined
+    let failure: WireFailure | undefined
+    this.write(text)
+    for (;;) {
+      let isDone = false
+      for (; seen < this.#received.length && !isDone; seen += 1) {
+        const message = this.#received[seen]
+        if (message === undefined) continue
+        if (this.#answers(message, idText)) response ??= message
+        else others.push(message)
+        isDone = stopAt === undefined ? response !== undefined : stopAt(message) || response !== undefined
+      }
+      if (isDone) break
+      if (this.hasEnded) {
+        failure = { kind: 'closed', stage: 'line', message: 'the output of the server ended' }
+        break
+      }
+      if (this.faults.has('content-length')) {
+        failure = { kind: 'closed', stage: 'line', message: 'the server frames with Content-Length' }
+        break
+      }
+      const left = started + timeoutMs - performance.now()
+      if (left <= 0 || !(await this.#change(left))) {
+        failure = { kind: 'timeout', stage: 'line', message: `no answer within ${timeoutMs} ms` }
+        break
+      }
+      this.#signal.throwIfAborted()
+    }
+    if (response === undefined && idText !== undefined) this.#stale.add(idText)
+    if (this.#received.length > keptMessages) this.#received = []
+    return {
+      idText,
+      response,
+      others,
+      junk: this.noise.slice(noiseBefore),
+      http: undefined,
+      failure,
+      durationMs: performance.now() - started,
+    }
+  }
+
+  async listen(timeoutMs: number): Promise<readonly Received[]> {
+    const from = this.#received.length
+    const started = performance.now()
+    for (let left = timeoutMs; left > 0 && !this.hasEnded; left = started + timeoutMs - performance.now()) {
+      await this.#change(left)
+      this.#signal.throwIfAborted()
+    }
+    return this.#received.slice(from)
+  }
+
+  /** Only one request is open at a time, so a response with any id answers it, unless the id is one that was given up. */
+  #answers(message: Received, idText: string | undefined): boolean {
+    if (message.kind !== 'response' || idText === undefined) return false
+    return message.idText === idText || message.idText === undefined || !this.#stale.has(message.idText)
+  }
+
+  #onLine(text: string): void {
+    this.firstLineAt ??= performance.now()
+    const message = readReceived(text)
+    if (message.kind === 'junk') {
+      if (this.noise.length < keptNoise) this.noise.push(message)
+    } else {
+      this.#received.push(message)
+      if (message.kind === 'request') {
+        const answer = this.onRequest?.(message)
+        if (answer !== undefined) this.write(answer)
+      }
+    }
+    this.#notify()
+  }
+
+  #notify(): void {
+    for (const wake of this.#wake.splice(0)) wake()
+  }
+
+  /** Resolves with whether something changed within the time. */
+  async #change(timeoutMs: number): Promise<boolean> {
+    return await new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs, false)
+      this.#wake.push(() => {
+        clearTimeout(timer)
+        resolve(true)
+      })
+    })
+  }
+}

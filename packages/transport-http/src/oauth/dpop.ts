@@ -24,9 +24,8 @@ export function supportsDpop(algorithms: readonly string[] | undefined): boolean
 /** Takes up a key that was kept, or makes one. */
 export async function openDpopKey(kept?: JsonObject): Promise<DpopKey> {
   const [jose, oauth] = await Promise.all([import('jose'), import('oauth4webapi')])
-  const jwk =
-    kept ??
-    ((await jose.exportJWK((await jose.generateKeyPair(algorithm, { extractable: true })).privateKey)) as JsonObject)
+  const jwk: JsonObject =
+    kept ?? (await jose.exportJWK((await jose.generateKeyPair(algorithm, { extractable: true })).privateKey))
   const { d: _private, ...publicJwk } = jwk
   const privateKey = (await jose.importJWK(jwk, algorithm)) as CryptoKey
   const publicKey = (await jose.importJWK(publicJwk, algorithm, { extractable: true })) as CryptoKey

@@ -1,0 +1,6 @@
+export { createFileSignInStore } from './node/file-sign-in-store.ts'
+export type { CreateLoopbackReceiverOptions } from './node/loopback-receiver.ts'
+export { createLoopbackReceiver } from './node/loopback-receiver.ts'
+export { hasBrowser, openBrowser } from './node/open-browser.ts'
+export type { CreatePersonFlowOptions, SignInPrompt } from './node/person-flow.ts'
+export { createPersonFlow } from './node/person-flow.ts'

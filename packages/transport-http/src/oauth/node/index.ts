@@ -1,2 +1,0 @@
-export type { CreateLoopbackReceiverOptions } from './loopback-receiver.ts'
-export { createLoopbackReceiver } from './loopback-receiver.ts'

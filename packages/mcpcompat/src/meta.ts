@@ -1,6 +1,8 @@
 import type { RpcErrorObject } from './jsonrpc/message.ts'
 import { type JsonObject, type JsonRecord, type JsonValue, toObject } from './jsonrpc/json.ts'
+import { omitMembers } from './jsonrpc/edit.ts'
 import { rpcCode } from './jsonrpc/errors.ts'
+import type { JsonText } from './jsonrpc/json-text.ts'
 import { isLogLevel } from './log-levels.ts'
 import { memberOf } from './member.ts'
 import type { RevisionOffer } from './revisions.ts'
@@ -131,6 +133,16 @@ function quote(text: string): string {
 /** `_meta` without the keys of the envelope. Unknown and foreign keys are kept, badly formed ones too (A-49). */
 export function stripEnvelopeMeta(meta: JsonRecord | undefined): JsonObject {
   return withoutKeys(meta, (key) => envelopeKeys.has(key))
+}
+
+/** The same of source text; what stays is as it came. */
+export function stripEnvelopeText(meta: JsonText): JsonText {
+  return omitMembers(meta, (key) => envelopeKeys.has(key))
+}
+
+/** Source text of `_meta` for a peer of the other era, without the progress token, which every hop gives anew. */
+export function stripReservedText(meta: JsonText): JsonText {
+  return omitMembers(meta, (key) => key === metaKey.progressToken || key.startsWith(reservedPrefix))
 }
 
 /** `_meta` for a peer of the other era: without all keys that MCP reserves under its own prefix; trace keys and foreign ones stay (BR-202). */

@@ -44,6 +44,14 @@ export function parseResult(methodName: string, result: Json, options: ParseResu
   }
 }
 
+/** The source text of input requests that came from a peer, by the map that was read from it. */
+const requestTexts = new WeakMap<ReadonlyMap<string, Call>, JsonText>()
+
+/** The text of input requests exactly as a peer sent them; `undefined` for those that were made here. */
+export function inputRequestsText(requests: ReadonlyMap<string, Call>): JsonText | undefined {
+  return requestTexts.get(requests)
+}
+
 function parseAsk(methodName: string, result: JsonRecord): ParsedResult {
   // A-59
   if (!askingMethods.has(methodName)) return invalid(`${methodName} cannot ask for input`, result)
@@ -59,6 +67,8 @@ function parseAsk(methodName: string, result: JsonRecord): ParsedResult {
     if (fault !== undefined) return invalid(`the input request ${JSON.stringify(key.slice(0, 80))} ${fault}`, result)
     inputRequests.set(key, callOf(request as JsonObject))
   }
+  const text = JsonText.is(result) ? result.member('inputRequests') : undefined
+  if (text !== undefined) requestTexts.set(inputRequests, text)
   // MC-MRTR-03, A-39: an empty map counts as none
   if (inputRequests.size === 0 && state === undefined) return invalid('neither input requests nor a state', result)
   return {

@@ -4,6 +4,7 @@ import {
   canonicalize,
   type Implementation,
   type JsonObject,
+  method,
   type OnDiagnostic,
   type Outcome,
   type Peer,
@@ -40,6 +41,8 @@ export interface BackendSurroundings {
   readonly info: Implementation
   /** Whether questions cross between the kinds of peers. */
   readonly bridgeInput: boolean
+  /** Whether methods that MCP does not define are passed on (BR-117, BR-212). */
+  readonly passExtensions: boolean
   readonly onEvent: OnPassthroughEvent | undefined
   readonly onDiagnostic: OnDiagnostic | undefined
   readonly clock: Clock
@@ -91,6 +94,9 @@ export class Backend implements BackendPort, AsyncDisposable {
   call(call: Call, context: CallContext): Outcome | Promise<Outcome> {
     if (this.#openCalls >= this.#maxInFlight) throw busy(this.name, 'too many calls are open')
     if (isListen(call)) return this.#listen(call, context)
+    if (!knownMethods.has(call.method) && !this.#around.passExtensions) {
+      throw new RpcError(rpcCode.methodNotFound, `Method not found: ${call.method.slice(0, 80)}`)
+    }
     this.#openCalls++
     const link = this.#linkOf(context)
     const connection = link?.connection
@@ -441,6 +447,8 @@ export class Backend implements BackendPort, AsyncDisposable {
 }
 
 const nobody: Principal = { id: 'proxy', authenticated: false }
+
+const knownMethods: ReadonlySet<string> = new Set(Object.values(method))
 
 /** What a client can be asked for. */
 function asksOf({ elicitation, sampling, roots }: JsonObject): JsonObject {

@@ -13,7 +13,8 @@ export function failureForCaller(error: unknown, backend: string): unknown {
     return told === own ? error : withCause(toRpcError(told), error)
   }
   if (!TransportError.is(error)) return error
-  return new RpcError(rpcCode.internalError, `Backend ${quoted(backend)} ${outage(error)}`, { cause: error })
+  const message = `Backend ${quoted(backend)} ${outage(error)}: ${error.message.slice(0, 500)}`
+  return new RpcError(rpcCode.internalError, message, { cause: error })
 }
 
 function withCause(error: RpcError, cause: unknown): RpcError {
@@ -21,24 +22,23 @@ function withCause(error: RpcError, cause: unknown): RpcError {
   return error
 }
 
-/** Texts of the way may name hosts and paths of the operator's, so only their kind is told. */
 function outage(error: TransportError): string {
   if (InvalidResultError.is(error)) return 'answered with what is no result of this method'
   switch (error.kind) {
     case 'closed':
-      return 'is gone; it is started again with the next call'
+      return 'is gone'
     case 'unreachable':
       return 'cannot be reached'
     case 'timeout':
-      return 'did not answer in time; the call may have been carried out'
+      return 'did not answer in time'
     case 'auth':
       return 'refused the credentials of the proxy'
     case 'protocol':
-      return 'cannot be understood'
+      return 'cannot be spoken with'
     case 'unknown-outcome':
-      return 'was restarted before it answered; the call may have been carried out and is not repeated'
+      return 'was lost before it answered, and the call is not repeated'
     case 'too-large':
-      return 'answered with more than the proxy takes'
+      return 'answered with more than is taken'
   }
 }
 

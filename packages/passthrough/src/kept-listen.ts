@@ -163,6 +163,10 @@ class ListenContext implements CallContext {
     return this.origin.meta
   }
 
+  get metaText(): CallContext['metaText'] {
+    return this.origin.metaText
+  }
+
   get progressToken(): RpcId | undefined {
     return this.origin.progressToken
   }

@@ -17,6 +17,8 @@ export interface CreatePassthroughOptions {
    * then reported to the caller and never put to anybody. Within one era they are always relayed.
    */
   readonly bridgeInput?: boolean | undefined
+  /** Whether methods that MCP does not define are passed on (BR-117, BR-212); only a single backend can be meant by them. Default false. */
+  readonly passExtensions?: boolean | undefined
   readonly onEvent?: OnPassthroughEvent | undefined
   readonly onDiagnostic?: OnDiagnostic | undefined
   readonly clock?: Clock | undefined
@@ -32,10 +34,10 @@ export interface Passthrough extends Dispatcher, AsyncDisposable {
  * handler. Nothing is connected before somebody needs it.
  */
 export function createPassthrough(options: CreatePassthroughOptions): Passthrough {
-  const { policy, info, bridgeInput = false, clock = systemClock } = options
+  const { policy, info, bridgeInput = false, passExtensions = false, clock = systemClock } = options
   const onEvent = safeEvents(options.onEvent)
   const onDiagnostic = safeDiagnostics(options.onDiagnostic)
-  const around = { policy, info, bridgeInput, onEvent, onDiagnostic, clock }
+  const around = { policy, info, bridgeInput, passExtensions, onEvent, onDiagnostic, clock }
   const backends = options.backends.map((backend) => new Backend(backend, around))
   const [only] = backends
   if (only === undefined || backends.length > 1) throw new TypeError('exactly one backend can be served yet')

@@ -64,6 +64,10 @@ export class RelayedCall implements CallContext, Limited {
     return this.origin.meta
   }
 
+  get metaText(): CallContext['metaText'] {
+    return this.origin.metaText
+  }
+
   get progressToken(): RpcId | undefined {
     return this.origin.progressToken
   }

@@ -43,6 +43,10 @@ export class LimitedContext implements CallContext {
     return this.#inner.meta
   }
 
+  get metaText(): CallContext['metaText'] {
+    return this.#inner.metaText
+  }
+
   get progressToken(): RpcId | undefined {
     return this.#inner.progressToken
   }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../jsonrpc/json.ts'
+import type { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcId } from '../jsonrpc/message.ts'
 import { memberOf } from '../member.ts'
-import { stripEnvelopeMeta } from '../meta.ts'
+import { stripEnvelopeMeta, stripEnvelopeText } from '../meta.ts'
 import type { Call, Outcome } from './call.ts'
 import type { CallContext, LogLevel, Peer, Principal, Resume, Scope, WireHints } from './context.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -107,6 +108,11 @@ export class ServedContext implements CallContext {
     const extras = this.#extra()
     extras.meta ??= stripEnvelopeMeta(this.#decoded.context.rawMeta)
     return extras.meta
+  }
+
+  get metaText(): JsonText | undefined {
+    const { rawMetaText } = this.#decoded.context
+    return rawMetaText === undefined ? undefined : stripEnvelopeText(rawMetaText)
   }
 
   get signal(): AbortSignal {

@@ -62,6 +62,8 @@ export interface CallContext {
   readonly principal: Principal
   /** `_meta` without the keys that belong to the envelope; unknown keys are kept. */
   readonly meta: JsonObject
+  /** The same as source text, where the carrier has kept it: for those who pass it on unread. */
+  readonly metaText?: JsonText | undefined
   /** Set when the caller wants progress. Emit `notifications/progress` without a token; the codec adds it. */
   readonly progressToken: RpcId | undefined
   /** The lowest level of `notifications/message` that the caller wants; none when undefined (MC-LOG-02). */

@@ -1,4 +1,5 @@
 import type { Json, JsonRecord } from '../jsonrpc/json.ts'
+import type { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import type { Call, Outcome } from './call.ts'
 import type { CallContext, LogLevel, Peer, Resume, WireHints } from './context.ts'
@@ -15,6 +16,8 @@ export interface DecodedContext {
   readonly peer: Peer
   /** The whole `_meta` as received; `CallContext.meta` is made from it when somebody asks. */
   readonly rawMeta: JsonRecord | undefined
+  /** Its source text, where there is one. */
+  readonly rawMetaText?: JsonText | undefined
   readonly progressToken: RpcId | undefined
   readonly logLevel: LogLevel | undefined
   readonly resume: Resume | undefined
@@ -29,7 +32,7 @@ export interface DecodedCall {
 export type AnswerContext = Pick<CallContext, 'progressToken' | 'logLevel' | 'resume'>
 
 /** The part of a context that decides how a request is written. */
-export type RequestContext = Pick<CallContext, 'peer' | 'meta' | 'progressToken' | 'logLevel' | 'resume'>
+export type RequestContext = Pick<CallContext, 'peer' | 'meta' | 'metaText' | 'progressToken' | 'logLevel' | 'resume'>
 
 /**
  * The wire form of one revision. Functions only: callers never see a schema and never ask which era it is.

@@ -36,6 +36,8 @@ export function createModernClient(port: PeerPort, options: CreateModernClientOp
   return new ModernClient(port, options)
 }
 
+const noMeta = Object.freeze({})
+
 class ModernClient implements ClientPeer {
   readonly #line: ClientLine
   readonly #codec: WireCodec
@@ -60,10 +62,11 @@ class ModernClient implements ClientPeer {
     this.#line.admit(call)
     context.signal.throwIfAborted()
     const id = this.#nextId()
-    const { peer, meta, logLevel, resume } = context
+    const { peer, metaText, logLevel, resume } = context
+    const meta = metaText === undefined ? context.meta : noMeta
     // Tokens need only be unique among what is open here, and so are ids (MC-PROG-02).
     const progressToken = context.progressToken === undefined ? undefined : id
-    const { message } = this.#codec.encodeCall(call, { peer, meta, progressToken, logLevel, resume }, id)
+    const { message } = this.#codec.encodeCall(call, { peer, meta, metaText, progressToken, logLevel, resume }, id)
     const pending = new PendingCall(id, call, context)
     const outcome = this.#line.pending.wait(pending, (reason) => this.#cancel(id, reason))
     this.#line.handOver(message, (error) => this.#line.pending.reject(pending, error))

@@ -75,6 +75,8 @@ export function createClientSession(port: PeerPort, options: CreateClientSession
   return new LegacyClientSession(port, options)
 }
 
+const noMeta = Object.freeze({})
+
 class LegacyClientSession implements LegacyClient {
   readonly #options: CreateClientSessionOptions
   readonly #nextId: () => RpcId
@@ -164,10 +166,15 @@ class LegacyClientSession implements LegacyClient {
     if (context.resume !== undefined) return await this.#resume(call, context)
     if (this.#relay === undefined) this.#lowerLevel(context.logLevel, server)
     const id = this.#nextId()
-    const { peer, meta, logLevel } = context
+    const { peer, metaText, logLevel } = context
+    const meta = metaText === undefined ? context.meta : noMeta
     // Tokens need only be unique among what is open here, and so are ids (BR-210).
     const progressToken = context.progressToken === undefined ? undefined : id
-    const { message } = this.#codec.encodeCall(call, { peer, meta, progressToken, logLevel, resume: undefined }, id)
+    const { message } = this.#codec.encodeCall(
+      call,
+      { peer, meta, metaText, progressToken, logLevel, resume: undefined },
+      id,
+    )
     const pending = new PendingCall(id, call, context)
     this.#wire.set(id, pending)
     const outcome = this.#wait(pending)

@@ -4,9 +4,10 @@ import type { WireHints } from '../contract/context.ts'
 import { internalError, toErrorObject, toRpcError } from '../contract/failure.ts'
 import { method } from '../contract/methods.ts'
 import type { AnswerContext, Decoded, DecodedCall, DecodeFailure, RequestContext, WireCodec } from '../contract/wire.ts'
+import { RpcError } from '../jsonrpc/errors.ts'
 import { type Json, type JsonRecord, toObject, toText } from '../jsonrpc/json.ts'
 import { JsonText } from '../jsonrpc/json-text.ts'
-import type { RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
+import type { RpcErrorObject, RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { memberOf } from '../member.ts'
 import { metaOf } from '../meta.ts'
 import { checkParams } from '../method-params.ts'
@@ -58,7 +59,8 @@ class LegacyCodec implements WireCodec {
       if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)
     }
     const call: Call = { method: message.method, params: args }
-    return { ok: true, value: { call, context: new RequestEnvelope(meta, this.#session) } }
+    const metaText = JsonText.is(params) ? params.member('_meta') : undefined
+    return { ok: true, value: { call, context: new RequestEnvelope(meta, metaText, this.#session) } }
   }
 
   encodeOutcome(call: Call, outcome: Outcome, _context: AnswerContext, id: RpcId): RpcResponse {
@@ -82,6 +84,8 @@ class LegacyCodec implements WireCodec {
   }
 
   encodeError(error: unknown, id: RpcId | undefined, call?: Call): RpcFailure {
+    const own = RpcError.is(error) ? ownErrors.get(error) : undefined
+    if (own !== undefined) return { kind: 'error', id, error: own }
     const uri = call?.method === method.readResource ? memberOf(call.params, 'uri') : undefined
     const context = { method: call?.method ?? '', ...(typeof uri === 'string' && { uri }) }
     return { kind: 'error', id, error: errorForLegacy(toErrorObject(error), context) }
@@ -98,9 +102,11 @@ class LegacyCodec implements WireCodec {
     if (message.kind === 'error') {
       const uri = call.method === method.readResource ? memberOf(call.params, 'uri') : undefined
       const context = { method: call.method, ...(typeof uri === 'string' && { uri }) }
-      throw toRpcError(errorForModern(message.error, context))
+      throw translated(message.error, errorForModern(message.error, context))
     }
-    return { ok: true, value: { kind: 'result', value: resultForModern(call.method, message.result) } }
+    const value = resultForModern(call.method, message.result)
+    if (value !== message.result) ownResults.set(value, message.result)
+    return { ok: true, value: { kind: 'result', value } }
   }
 
   decodeNotice(message: RpcNotification): Decoded<Call> {
@@ -109,6 +115,19 @@ class LegacyCodec implements WireCodec {
 }
 
 const noHints: WireHints = Object.freeze({})
+
+/**
+ * What legacy servers said in words that the neutral model does not have, by what became of it there: to a legacy client it goes as it came
+ * (decisions 7).
+ */
+const ownErrors = new WeakMap<RpcError, RpcErrorObject>()
+const ownResults = new WeakMap<JsonRecord, JsonRecord>()
+
+function translated(own: RpcErrorObject, told: RpcErrorObject): RpcError {
+  const error = toRpcError(told)
+  if (told !== own) ownErrors.set(error, own)
+  return error
+}
 
 /** Wire forms of source text that a dispatcher gives again and again, such as the list of its tools. Each is a function of its key. */
 const steady = new WeakMap<JsonText, Map<LegacyFeatures, JsonRecord>>()
@@ -133,7 +152,7 @@ function writeResult(call: Call, value: JsonRecord, features: LegacyFeatures): J
 
 /** Always text, so that a value which JSON cannot hold fails here, where the caller can still be answered. */
 function fit(call: Call, value: JsonRecord, features: LegacyFeatures): JsonRecord {
-  let fitted = resultForLegacy(call.method, value)
+  let fitted = ownResults.get(value) ?? resultForLegacy(call.method, value)
   if (!carriesEverything(features)) fitted = fitResult(call.method, toObject(fitted), features)
   return JsonText.is(fitted) ? fitted : JsonText.ofLine(toText(fitted))
 }

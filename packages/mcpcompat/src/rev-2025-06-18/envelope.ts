@@ -5,7 +5,7 @@ import { addMembers, omitMembers } from '../jsonrpc/edit.ts'
 import { type JsonObject, type JsonRecord, type JsonValue, isJsonObject, toText } from '../jsonrpc/json.ts'
 import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcId } from '../jsonrpc/message.ts'
-import { metaKey, stripReservedMeta } from '../meta.ts'
+import { metaKey, stripReservedMeta, stripReservedText } from '../meta.ts'
 
 /** What a legacy request does not carry itself because the session agreed on it before. */
 export interface SessionFacts {
@@ -52,12 +52,14 @@ export function metaFault(meta: JsonValue | undefined): string | undefined {
 export class RequestEnvelope implements DecodedContext {
   readonly peer: Peer
   readonly rawMeta: JsonObject | undefined
+  readonly rawMetaText: JsonText | undefined
   readonly progressToken: RpcId | undefined
   readonly logLevel: LogLevel | undefined
   readonly resume = undefined
 
-  constructor(meta: JsonValue | undefined, session: SessionFacts) {
+  constructor(meta: JsonValue | undefined, metaText: JsonText | undefined, session: SessionFacts) {
     this.peer = session.peer
+    this.rawMetaText = metaText
     this.rawMeta = isJsonObject(meta) ? meta : undefined
     this.progressToken = this.rawMeta?.[metaKey.progressToken] as RpcId | undefined
     this.logLevel = session.logLevel
@@ -66,11 +68,21 @@ export class RequestEnvelope implements DecodedContext {
 
 /** The params of a request: `_meta` holds nothing that only the modern revision knows (A-61, BR-202). */
 export function writeParams(call: Call, context: RequestContext): JsonRecord {
-  const { progressToken } = context
+  const { progressToken, metaText } = context
+  if (metaText !== undefined && JsonText.is(call.params)) {
+    const text = writeText(stripReservedText(metaText), progressToken)
+    return text === undefined ? call.params : addMembers(call.params, `"_meta":${text}`)
+  }
   const meta = {
     ...stripReservedMeta(context.meta),
     ...(progressToken !== undefined && { [metaKey.progressToken]: progressToken }),
   }
   if (Object.keys(meta).length === 0) return call.params
   return JsonText.is(call.params) ? addMembers(call.params, `"_meta":${toText(meta)}`) : { ...call.params, _meta: meta }
+}
+
+/** The text of a `_meta` with the token, or `undefined` when nothing is in it. */
+function writeText(meta: JsonText, progressToken: RpcId | undefined): string | undefined {
+  if (progressToken === undefined) return meta.members === '' ? undefined : meta.line
+  return addMembers(meta, `"${metaKey.progressToken}":${JSON.stringify(progressToken)}`).line
 }

@@ -9,6 +9,7 @@ import { standardHeaders } from '../headers.ts'
 import { askingMethods } from '../input-requests.ts'
 import { rpcCode } from '../jsonrpc/errors.ts'
 import type { Json, JsonObject, JsonRecord, JsonValue } from '../jsonrpc/json.ts'
+import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcErrorObject, RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { checkEnvelope, metaOf } from '../meta.ts'
 import { checkParams } from '../method-params.ts'
@@ -56,14 +57,15 @@ class ModernCodec implements WireCodec {
     const envelopeFault = checkEnvelope(meta, this.#offer)
     if (envelopeFault !== undefined) return failed('invalid-envelope', envelopeFault.message, params)
     const plain = plainToolCall(message.method, params)
-    if (plain !== undefined) return decoded(message.method, plain, meta, undefined)
+    if (plain !== undefined) return decoded(message.method, plain, meta, undefined, undefined)
     if (!methods.has(message.method) && legacyMethods.has(message.method)) {
       return failed('not-in-revision', `Method not found: ${message.method}`, params)
     }
     const known = params as JsonRecord // a good envelope means that there are params
     const paramsFault = checkParams(message.method, known)
     if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)
-    return decoded(message.method, readArguments(known), meta, readResume(known))
+    const metaText = JsonText.is(known) ? known.member('_meta') : undefined
+    return decoded(message.method, readArguments(known), meta, metaText, readResume(known))
   }
 
   encodeOutcome(call: Call, outcome: Outcome, context: AnswerContext, id: RpcId): RpcResponse {
@@ -135,9 +137,10 @@ function decoded(
   methodName: string,
   params: JsonRecord,
   meta: JsonValue | undefined,
+  metaText: JsonText | undefined,
   resume: Resume | undefined,
 ): Decoded<DecodedCall> {
-  const context = new RequestEnvelope(meta as JsonObject, resume) // its form was checked
+  const context = new RequestEnvelope(meta as JsonObject, metaText, resume) // its form was checked
   return { ok: true, value: { call: { method: methodName, params }, context } }
 }
 

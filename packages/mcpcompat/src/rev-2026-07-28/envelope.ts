@@ -24,23 +24,29 @@ function isEnvelopeMember(key: string): boolean {
 
 /** The answers that a retried request brings, or `undefined` for a first attempt. Their types were checked before. */
 export function readResume(params: JsonRecord): Resume | undefined {
-  const responses = JsonText.is(params) ? params.member(responsesMember)?.value : params[responsesMember]
+  const responsesText = JsonText.is(params) ? params.member(responsesMember) : undefined
+  const responses = JsonText.is(params) ? responsesText?.value : params[responsesMember]
   const state = JsonText.is(params) ? params.member(stateMember)?.value : params[stateMember]
   if (responses === undefined && state === undefined) return undefined
-  const inputResponses = isJsonObject(responses) ? responses : {}
-  return typeof state === 'string' ? { requestState: state, inputResponses } : { inputResponses }
+  return {
+    ...(typeof state === 'string' && { requestState: state }),
+    inputResponses: isJsonObject(responses) ? responses : {},
+    ...(responsesText !== undefined && { responsesText }),
+  }
 }
 
 /** What the envelope of a request says. Who sent it is put together only when somebody asks. */
 export class RequestEnvelope implements DecodedContext {
   readonly rawMeta: JsonObject
+  readonly rawMetaText: JsonText | undefined
   readonly progressToken: RpcId | undefined
   readonly logLevel: LogLevel | undefined
   readonly resume: Resume | undefined
   #peer: Peer | undefined
 
-  constructor(meta: JsonObject, resume: Resume | undefined) {
+  constructor(meta: JsonObject, metaText: JsonText | undefined, resume: Resume | undefined) {
     this.rawMeta = meta
+    this.rawMetaText = metaText
     this.progressToken = meta[metaKey.progressToken] as RpcId | undefined
     this.logLevel = meta[metaKey.logLevel] as LogLevel | undefined
     this.resume = resume
@@ -62,7 +68,6 @@ function readPeer(meta: JsonObject): Peer {
 
 /** The params of a request with their envelope (MC-REQ-01, -02, -03). */
 export function writeParams(call: Call, context: RequestContext, revision: string): JsonRecord {
-  const meta = writeMeta(context, revision)
   const { resume } = context
   const answers =
     resume !== undefined && Object.keys(resume.inputResponses).length > 0 ? resume.inputResponses : undefined
@@ -71,13 +76,22 @@ export function writeParams(call: Call, context: RequestContext, revision: strin
       ...call.params,
       ...(answers !== undefined && { [responsesMember]: answers }),
       ...(resume?.requestState !== undefined && { [stateMember]: resume.requestState }),
-      [metaMember]: meta,
+      [metaMember]: { ...context.meta, ...writeMeta(context, revision) },
     }
   }
-  let added = `"${metaMember}":${toText(meta)}`
-  if (answers !== undefined) added += `,"${responsesMember}":${toText(answers)}`
+  let added = `"${metaMember}":${metaText(context, revision)}`
+  if (answers !== undefined) added += `,"${responsesMember}":${resume?.responsesText?.line ?? toText(answers)}`
   if (resume?.requestState !== undefined) added += `,"${stateMember}":${JSON.stringify(resume.requestState)}`
   return addMembers(call.params, added)
+}
+
+/** The envelope in front of whatever else the caller's `_meta` holds, which stays as it came where it is at hand as text. */
+function metaText(context: RequestContext, revision: string): string {
+  const envelope = writeMeta(context, revision)
+  if (context.metaText === undefined) return toText({ ...context.meta, ...envelope })
+  return context.metaText.members === ''
+    ? toText(envelope)
+    : addMembers(context.metaText, toText(envelope).slice(1, -1)).line
 }
 
 function writeMeta(context: RequestContext, revision: string): JsonObject {
@@ -85,7 +99,6 @@ function writeMeta(context: RequestContext, revision: string): JsonObject {
   const { name, version } = peer
   const info = peer.info ?? (name !== undefined && version !== undefined ? { name, version } : undefined)
   return {
-    ...context.meta,
     [metaKey.protocolVersion]: revision,
     ...(info !== undefined && { [metaKey.clientInfo]: info }),
     [metaKey.clientCapabilities]: peer.capabilities,

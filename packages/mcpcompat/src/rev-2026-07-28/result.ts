@@ -1,11 +1,12 @@
 import { noCache } from '../cache-hints.ts'
-import type { Ask, CacheHints, Outcome } from '../contract/call.ts'
+import type { Ask, CacheHints, Call, Outcome } from '../contract/call.ts'
 import type { Implementation } from '../contract/dispatcher.ts'
 import { addMembers, omitMembers, replaceMember } from '../jsonrpc/edit.ts'
 import { type JsonRecord, type JsonValue, isJsonObject, toText } from '../jsonrpc/json.ts'
 import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcId } from '../jsonrpc/message.ts'
 import { metaKey } from '../meta.ts'
+import { inputRequestsText } from '../results.ts'
 
 const complete = '"resultType":"complete"'
 
@@ -83,11 +84,7 @@ export class ResultWriter {
   ask(ask: Ask): JsonRecord {
     let members = '"resultType":"input_required"'
     if (ask.inputRequests !== undefined && ask.inputRequests.size > 0) {
-      const requests = [...ask.inputRequests].map(
-        ([key, request]) =>
-          `${JSON.stringify(key)}:{"method":${JSON.stringify(request.method)},"params":${toText(request.params)}}`,
-      )
-      members += `,"inputRequests":{${requests.join(',')}}`
+      members += `,"inputRequests":${inputRequestsText(ask.inputRequests)?.line ?? writeRequests(ask.inputRequests)}`
     }
     if (ask.requestState !== undefined) members += `,"requestState":${JSON.stringify(ask.requestState)}`
     const raw = new JsonText(toText(ask.raw))
@@ -118,6 +115,14 @@ export class ResultWriter {
     const own = text.member('_meta') ?? new JsonText('{}')
     return replaceMember(text, '_meta', addMembers(own, this.#serverInfo).text)
   }
+}
+
+function writeRequests(inputRequests: ReadonlyMap<string, Call>): string {
+  const requests = [...inputRequests].map(
+    ([key, request]) =>
+      `${JSON.stringify(key)}:{"method":${JSON.stringify(request.method)},"params":${toText(request.params)}}`,
+  )
+  return `{${requests.join(',')}}`
 }
 
 function isAskMember(key: string): boolean {

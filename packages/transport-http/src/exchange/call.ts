@@ -182,10 +182,10 @@ class Exchanges implements ExchangeClient {
     link: LinkedSignal,
   ): Promise<Outcome> {
     const id = this.#nextId()
-    const { meta, logLevel, resume } = context
+    const { meta, metaText, logLevel, resume } = context
     const peer = this.#named(context.peer)
     const progressToken = context.progressToken === undefined ? undefined : id
-    const { message, hints } = this.#codec.encodeCall(call, { peer, meta, progressToken, logLevel, resume }, id)
+    const { message, hints } = this.#codec.encodeCall(call, { peer, meta, metaText, progressToken, logLevel, resume }, id)
     const repeatable = isRepeatable(call.method)
     const answer = await this.#post({ ...hints, ...mirrored }, encodeMessage(message), repeatable, link.signal)
     const { status, headers } = answer

@@ -24,7 +24,13 @@ const graph: Readonly<Record<string, readonly string[]>> = {
   '@atenea/fronts': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
   '@atenea/mcpcompat': [],
   '@atenea/passthrough': ['@atenea/mcpcompat'],
-  '@atenea/probe': ['@atenea/cli', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
+  '@atenea/probe': [
+    '@atenea/bundle',
+    '@atenea/cli',
+    '@atenea/mcpcompat',
+    '@atenea/transport-http',
+    '@atenea/transport-stdio',
+  ],
   '@atenea/proxy': [
     '@atenea/bundle',
     '@atenea/cli',

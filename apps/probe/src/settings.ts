@@ -1,5 +1,5 @@
 import { type LogFormat, type LogThreshold, type Redactor, UsageError } from '@atenea/cli'
-import { createRevisionPolicy, parseLegacyRevisions, RevisionError, type RevisionPolicy } from '@atenea/mcpcompat'
+import { createRevisionPolicy, type JsonObject, parseLegacyRevisions, RevisionError, type RevisionPolicy } from '@atenea/mcpcompat'
 import { dirname, resolve } from 'node:path'
 import { type CommandLine, defaultTimeoutMs } from './command-line.ts'
 import type { FailOn } from './exit-code.ts'
@@ -53,7 +53,7 @@ function readPolicy(list: string | undefined): RevisionPolicy {
   }
 }
 
-function readArguments(text: string): Readonly<Record<string, unknown>> {
+function readArguments(text: string): JsonObject {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -64,7 +64,7 @@ function readArguments(text: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UsageError('--args must be a JSON object, such as \'{"message":"hi"}\'')
   }
-  return value as Readonly<Record<string, unknown>>
+  return value as JsonObject
 }
 
 /** A folder that is not there is better told before a probe than after it. */

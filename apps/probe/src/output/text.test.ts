@@ -90,7 +90,7 @@ describe('text', () => {
   )
 
   test('with colours only ours get through', () => {
-    const marks = runText(runOf(hostileReport()), createStyle(true)).match(/\u001b[^a-zA-Z]*./g) ?? []
+    const marks = runText(runOf(hostileReport()), createStyle(true)).match(/\p{Cc}[^a-zA-Z\n]+./gu) ?? []
     expect(new Set(marks.map((mark) => mark.at(-1)))).toEqual(new Set(['m']))
   })
 

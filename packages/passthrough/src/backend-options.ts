@@ -11,6 +11,12 @@ import type { ClientConnection, Clock, PeerSession } from '@atenea/mcpcompat/tra
 /** How the era of a backend is decided: found out, or pinned. A pin that does not hold is an error. */
 export type BackendMode = 'auto' | 'legacy' | 'modern'
 
+/** Names that are used in place of a backend's own. */
+export interface Renames {
+  readonly tools?: ReadonlyMap<string, string> | undefined
+  readonly prompts?: ReadonlyMap<string, string> | undefined
+}
+
 /** Names or globs of what may be listed and used of one backend, by its own names (before any renaming). */
 export interface BackendPolicy {
   readonly tools?: CreateAllowListOptions | undefined
@@ -57,6 +63,8 @@ export interface BackendOptions {
    */
   connect(options: BackendConnectOptions): Promise<ClientConnection>
   readonly allow?: BackendPolicy | undefined
+  /** Other names for its tools and prompts, which stand as they are: no prefix is put before them. */
+  readonly rename?: Renames | undefined
   /** Longest time for connecting, handshake included. Default 60,000 ms. */
   readonly connectTimeoutMs?: number | undefined
   /** Longest time that a call may go without an answer or progress. Default 120,000 ms; `Infinity` for none. */

@@ -6,6 +6,12 @@ export type {
   BackendOptions,
   BackendPolicy,
   BackoffOptions,
+  Renames,
 } from './backend-options.ts'
 export type { OnPassthroughEvent, PassthroughEvent } from './events.ts'
 export type { BackendState, BackendStatus, PassthroughStatus } from './status.ts'
+export type { ListCacheOptions, MergeOptions, Merger, NamingOptions } from './merger.ts'
+export type { CreateNameSchemeOptions, NameCandidate, NameScheme } from './names/name-scheme.ts'
+export { createNameScheme } from './names/name-scheme.ts'
+export type { BackendPins, McpLock } from './pins/lock.ts'
+export { emptyLock, formatLock, parseLock, pinOf } from './pins/lock.ts'

@@ -3,9 +3,10 @@ import { type Clock, safeDiagnostics, systemClock } from '@atenea/mcpcompat/tran
 import { Backend } from './backend.ts'
 import type { BackendOptions } from './backend-options.ts'
 import type { OnPassthroughEvent } from './events.ts'
+import { createMerger, type MergeOptions, type Merger } from './merger.ts'
 import type { PassthroughStatus } from './status.ts'
 
-export interface CreatePassthroughOptions {
+export interface CreatePassthroughOptions extends MergeOptions {
   /** At least one, each with a name of its own. */
   readonly backends: readonly BackendOptions[]
   /** Which revisions backends may speak. */
@@ -25,7 +26,7 @@ export interface CreatePassthroughOptions {
 }
 
 /** All backends as one server. Disposing it ends every connection to them. */
-export interface Passthrough extends Dispatcher, AsyncDisposable {
+export interface Passthrough extends Dispatcher, AsyncDisposable, Pick<Merger, 'pin'> {
   status(): PassthroughStatus
 }
 
@@ -39,17 +40,25 @@ export function createPassthrough(options: CreatePassthroughOptions): Passthroug
   const onDiagnostic = safeDiagnostics(options.onDiagnostic)
   const around = { policy, info, bridgeInput, passExtensions, onEvent, onDiagnostic, clock }
   const backends = options.backends.map((backend) => new Backend(backend, around))
-  const [only] = backends
-  if (only === undefined || backends.length > 1) throw new TypeError('exactly one backend can be served yet')
+  const merger = createMerger({
+    ...options,
+    backends: backends.map((port, index) => {
+      const { allow, rename } = options.backends[index] as BackendOptions
+      return { port, allow, rename }
+    }),
+    clock,
+    onEvent,
+    onDiagnostic,
+  })
   return {
-    call: (call, context) => only.call(call, context),
-    notify: (notice, context) => only.notify(notice, context),
-    view: (principal, viewer) => only.view(principal, viewer),
-    drain: async () => {
-      await Promise.all(backends.map((backend) => backend.drain()))
-    },
+    call: (call, context) => merger.call(call, context),
+    notify: (notice, context) => merger.notify(notice, context),
+    view: (principal, viewer) => merger.view(principal, viewer),
+    drain: () => merger.drain(),
+    pin: (lock, context) => merger.pin(lock, context),
     status: () => ({ backends: backends.map((backend) => backend.status()) }),
     async [Symbol.asyncDispose]() {
+      merger[Symbol.dispose]()
       await Promise.all(backends.map((backend) => backend[Symbol.asyncDispose]()))
     },
   }

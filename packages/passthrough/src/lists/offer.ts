@@ -1,4 +1,4 @@
-import { type AllowList, type HeaderPlan, type JsonText, type JsonValue } from '@atenea/mcpcompat'
+import type { AllowList, HeaderPlan, JsonText, JsonValue } from '@atenea/mcpcompat'
 import { replaceMember } from '@atenea/mcpcompat/transport'
 import type { BackendPins } from '../pins/lock.ts'
 import { judgePin } from '../pins/lock.ts'

@@ -47,7 +47,8 @@ export function withPromptRef(params: JsonRecord, name: string): JsonRecord {
   return replaceMember(params, 'ref', ref.text)
 }
 
-function withMember(params: JsonRecord, key: string, value: string): JsonRecord {
+/** The same params with another value under a key, given as JSON text; of source text no other byte changes. */
+export function withMember(params: JsonRecord, key: string, value: string): JsonRecord {
   const text = JsonText.is(params) ? params : JsonText.ofLine(toText(params))
   return replaceMember(text, key, value)
 }

@@ -1,6 +1,8 @@
 // Signing in
 export type { CreateOAuthAuthorizerOptions, OAuthAuthorizer } from './oauth/authorizer.ts'
 export { createOAuthAuthorizer, serverName } from './oauth/authorizer.ts'
+export type { SignedOut, SignOutOptions } from './oauth/sign-out.ts'
+export { signOut } from './oauth/sign-out.ts'
 export type { ClientAuthMethod, OAuthClient } from './oauth/client-auth.ts'
 export type { OAuthErrorCode, OAuthErrorOptions } from './oauth/oauth-error.ts'
 export { OAuthError } from './oauth/oauth-error.ts'

@@ -1,5 +1,5 @@
 import { type AbortOptions, type OnDiagnostic, TransportError } from '@atenea/mcpcompat'
-import { abortable } from '@atenea/mcpcompat/transport'
+import { abortable, linkSignals } from '@atenea/mcpcompat/transport'
 import type { TokenEndpointResponse } from 'oauth4webapi'
 import type { AuthChallenge } from '../auth/challenge.ts'
 import type { AuthFields, Authorizer, AuthRefusal, RenewOptions } from '../authorizer.ts'
@@ -30,21 +30,34 @@ export interface CreateOAuthAuthorizerOptions {
   readonly advice?: string | undefined
   /** How requests to authorization servers are made. Default: the platform's `fetch`. */
   readonly send?: HttpSend | undefined
+  /**
+   * How long a request waits for somebody to sign in. Then it fails and the sign-in goes on, for a later request to find. Default: as long as
+   * the request and the sign-in last.
+   */
+  readonly waitMs?: number | undefined
   readonly onDiagnostic?: OnDiagnostic | undefined
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined
 }
 
-/** An authorizer that signs in by OAuth. */
-export interface OAuthAuthorizer extends Authorizer {
-  /** The present sign-in, as the store has it. */
-  signIn(): Promise<SignIn | undefined>
+/** An authorizer that signs in by OAuth. Disposing it ends a sign-in that is under way. */
+export interface OAuthAuthorizer extends Authorizer, Disposable {
+  /** Why there is no token, as far as the last attempt to get one told; `undefined` while there is one or none was needed. */
+  readonly failure: OAuthError | undefined
 }
 
 /** How long before its end a token counts as run out, so that it does not end on its way. */
 const earlyMs = 30_000
 /** How long a failed sign-in stands for those who would ask again at once. */
-const failureStandsMs = 60_000
+const failureStandsMs = 120_000
+/** Failures of somebody who was asked. The others come before that, and can be gone with the next attempt. */
+const failuresThatStand: ReadonlySet<string> = new Set([
+  'denied',
+  'sign-in-needed',
+  'refused',
+  'issuer-mismatch',
+  'invalid-response',
+])
 
 /**
  * Has tokens for one server and gets new ones when it refuses them (MC-AUTH-02, -05 to -07): finds its authorization server, refreshes what
@@ -76,6 +89,8 @@ class Tokens implements OAuthAuthorizer {
   #dpop: DpopKey | undefined
   #bearer: AuthFields = {}
   #busy: Promise<unknown> | undefined
+  #failure: OAuthError | undefined
+  readonly #life = new AbortController()
   /** Scopes of challenges that a sign-in of this process has tried to meet. */
   readonly #tried = new Set<string>()
 
@@ -87,8 +102,12 @@ class Tokens implements OAuthAuthorizer {
     this.#now = options.now ?? Date.now
   }
 
-  async signIn(): Promise<SignIn | undefined> {
-    return await this.#store.get(this.#server)
+  get failure(): OAuthError | undefined {
+    return this.#failure
+  }
+
+  [Symbol.dispose](): void {
+    this.#life.abort(new DOMException('The sign-in was given up', 'AbortError'))
   }
 
   fields(
@@ -109,10 +128,13 @@ class Tokens implements OAuthAuthorizer {
     if (status !== 401 && status !== 403) return false
     if (this.#wantsNonce(challenges)) return true
     if (status === 403 && !challenges.some(isScopeChallenge)) return false
-    return await this.#alone(async () => {
+    return await this.#alone(async (life) => {
       // Somebody else has got better ones meanwhile.
       if (sent !== undefined && this.#current !== undefined && sent !== valueOf(this.#current)) return true
-      return status === 403 ? await this.#stepUp(refusal, options) : await this.#obtain(refusal, options)
+      const { unattended = false } = options
+      return status === 403
+        ? await this.#stepUp(refusal, unattended, life)
+        : await this.#obtain(refusal, unattended, life)
     }, options)
   }
 
@@ -122,9 +144,9 @@ class Tokens implements OAuthAuthorizer {
     request: { readonly method: string; readonly url: string },
     options: AbortOptions,
   ): Promise<AuthFields> {
-    await this.#alone(async () => {
+    await this.#alone(async (life) => {
       if (!this.#loaded) await this.#take(await this.#usable())
-      if (this.#isOld(this.#current)) await this.#refreshEarly(options)
+      if (this.#isOld(this.#current)) await this.#refreshEarly(life)
     }, options)
     return await this.#fieldsOf(request)
   }
@@ -156,6 +178,7 @@ class Tokens implements OAuthAuthorizer {
   async #take(signIn: SignIn | undefined): Promise<void> {
     this.#dpop = signIn?.dpopKey === undefined ? undefined : await openDpopKey(signIn.dpopKey)
     this.#current = signIn
+    if (signIn !== undefined) this.#failure = undefined
     this.#bearer = signIn === undefined ? {} : { authorization: valueOf(signIn) }
     this.#loaded = true
   }
@@ -168,25 +191,55 @@ class Tokens implements OAuthAuthorizer {
     )
   }
 
-  /** One at a time in this process. */
-  async #alone<T>(work: () => Promise<T>, { signal }: AbortOptions): Promise<T> {
+  /**
+   * One at a time in this process. What has begun goes on when the one who began it does not wait any more: others need it too, and a
+   * person may be in the middle of it.
+   */
+  async #alone<T>(work: (life: AbortSignal) => Promise<T>, { signal }: AbortOptions): Promise<T> {
+    const begun = this.#now()
     while (this.#busy !== undefined) {
-      const waiting = this.#busy.catch(() => undefined)
-      await (signal === undefined ? waiting : abortable(waiting, signal))
+      await this.#wait(
+        this.#busy.catch(() => undefined),
+        signal,
+        begun,
+      )
     }
-    const run = work()
+    const life = this.#life.signal
+    life.throwIfAborted()
+    const run = work(life)
     this.#busy = run
-    try {
-      return await run
-    } finally {
+    const done = (): void => {
       this.#busy = undefined
+    }
+    run.then(done, (error: unknown) => {
+      if (OAuthError.is(error)) this.#failure = error
+      done()
+    })
+    return await this.#wait(run, signal, begun)
+  }
+
+  async #wait<T>(run: Promise<T>, signal: AbortSignal | undefined, begun: number): Promise<T> {
+    const { waitMs } = this.#options
+    if (waitMs === undefined) return await (signal === undefined ? run : abortable(run, signal))
+    using limit = linkSignals([signal], { timeoutMs: Math.max(0, begun + waitMs - this.#now()) })
+    try {
+      return await abortable(run, limit.signal)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (!limit.signal.aborted) throw error
+      this.#failure = new OAuthError(
+        'sign-in-needed',
+        `Somebody has to finish signing in at ${safeUrl(this.#server)}, in the browser or where the code is shown. Then try again.`,
+        { retryable: true },
+      )
+      throw this.#failure
     }
   }
 
   // getting better ones
 
   /** A token that is about to end is replaced before it does, by whoever comes first. */
-  async #refreshEarly({ signal }: AbortOptions): Promise<void> {
+  async #refreshEarly(signal: AbortSignal): Promise<void> {
     const before = this.#current
     if (before === undefined) return
     try {
@@ -203,7 +256,7 @@ class Tokens implements OAuthAuthorizer {
         { signal },
       )
     } catch (error) {
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
       if (!TransportError.is(error)) throw error
       const stillGood = before.expiresAt === undefined || before.expiresAt > this.#now()
       if (error.kind !== 'auth' && !stillGood) throw error
@@ -213,16 +266,16 @@ class Tokens implements OAuthAuthorizer {
     }
   }
 
-  async #stepUp(refusal: AuthRefusal, options: RenewOptions): Promise<boolean> {
+  async #stepUp(refusal: AuthRefusal, unattended: boolean, signal: AbortSignal): Promise<boolean> {
     const wanted = challengedScopes(refusal.challenges) ?? []
     const key = [...wanted].sort().join(' ')
     // Signing in again would bring the same.
     if (this.#tried.has(key)) return false
     this.#tried.add(key)
-    return await this.#obtain(refusal, options)
+    return await this.#obtain(refusal, unattended, signal)
   }
 
-  async #obtain(refusal: AuthRefusal, { signal, unattended = false }: RenewOptions): Promise<boolean> {
+  async #obtain(refusal: AuthRefusal, unattended: boolean, signal: AbortSignal): Promise<boolean> {
     const begun = this.#now()
     return await this.#store.exclusive(
       this.#server,
@@ -251,7 +304,7 @@ class Tokens implements OAuthAuthorizer {
   async #discover(
     challenges: readonly AuthChallenge[],
     kept: SignIn | undefined,
-    signal: AbortSignal | undefined,
+    signal: AbortSignal,
   ): Promise<{ readonly resource: ResourceInfo; readonly issuer: IssuerInfo }> {
     const options = { http: this.#http, signal }
     const resource = await discoverResource(this.#server, challenges, options)
@@ -264,22 +317,22 @@ class Tokens implements OAuthAuthorizer {
         const legacy = resource.metadata === undefined
         return { resource, issuer: await discoverIssuer(name, { ...options, legacy }) }
       } catch (error) {
-        signal?.throwIfAborted()
+        signal.throwIfAborted()
         failure ??= error
       }
     }
     throw failure
   }
 
-  async #issuerOf({ issuer, legacy = false }: SignIn, signal: AbortSignal | undefined): Promise<IssuerInfo> {
+  async #issuerOf({ issuer, legacy = false }: SignIn, signal: AbortSignal): Promise<IssuerInfo> {
     return await discoverIssuer(issuer, { http: this.#http, signal, legacy })
   }
 
-  async #tryRefresh(kept: SignIn, issuer: IssuerInfo, signal: AbortSignal | undefined): Promise<SignIn | undefined> {
+  async #tryRefresh(kept: SignIn, issuer: IssuerInfo, signal: AbortSignal): Promise<SignIn | undefined> {
     try {
       return await this.#refreshed(kept, issuer, signal)
     } catch (error) {
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
       if (!OAuthError.is(error) || error.kind !== 'auth') throw error
       this.#report('refresh-failed', error.message, error)
       return undefined
@@ -287,7 +340,7 @@ class Tokens implements OAuthAuthorizer {
   }
 
   /** Refreshes and keeps what came before anybody else may look. */
-  async #refreshed(kept: SignIn, issuer: IssuerInfo, signal: AbortSignal | undefined): Promise<SignIn> {
+  async #refreshed(kept: SignIn, issuer: IssuerInfo, signal: AbortSignal): Promise<SignIn> {
     const { refreshToken, resource } = kept
     if (refreshToken === undefined)
       throw new OAuthError('sign-in-needed', 'There is nothing to refresh the sign-in with.')
@@ -315,14 +368,14 @@ class Tokens implements OAuthAuthorizer {
 
   /** The client to whom tokens were issued. */
   async #clientOf({ clientId, issuer: name }: SignIn, issuer: IssuerInfo): Promise<OAuthClient> {
-    const known = await knownClient(issuer, this.#registration(undefined, undefined))
+    const known = await knownClient(issuer, this.#registration(undefined, this.#life.signal))
     if (known?.clientId === clientId) return known
     const registered = await this.#store.getClient(name)
     if (registered?.clientId === clientId) return registered
     throw new OAuthError('sign-in-needed', `The client that signed in at ${name} is not known here any more.`)
   }
 
-  #registration(boundTo: SignIn | undefined, signal: AbortSignal | undefined): RegistrationOptions {
+  #registration(boundTo: SignIn | undefined, signal: AbortSignal): RegistrationOptions {
     return { identity: this.#options.identity, store: this.#store, http: this.#http, boundTo, signal }
   }
 
@@ -379,7 +432,7 @@ class Tokens implements OAuthAuthorizer {
       await this.#store.setFailure(this.#server, undefined)
       await this.#take(signIn)
     } catch (error) {
-      if (signal?.aborted !== true && flow.interactive && OAuthError.is(error)) {
+      if (!signal.aborted && flow.interactive && OAuthError.is(error) && failuresThatStand.has(error.code)) {
         await this.#store.setFailure(this.#server, { at: this.#now(), code: error.code, message: error.message })
       }
       throw error
@@ -425,7 +478,7 @@ interface NewSignIn {
   /** When somebody began to wait for it. */
   readonly begun: number
   readonly unattended: boolean
-  readonly signal: AbortSignal | undefined
+  readonly signal: AbortSignal
 }
 
 /** The value of `Authorization`. */

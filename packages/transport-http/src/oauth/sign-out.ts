@@ -1,0 +1,76 @@
+import type { AbortOptions } from '@atenea/mcpcompat'
+import { createFetchSend } from '../fetch-send.ts'
+import type { HttpSend } from '../send.ts'
+import { clientAuth, type OAuthClient } from './client-auth.ts'
+import { discoverIssuer, type IssuerInfo } from './discovery.ts'
+import { OAuthHttp } from './oauth-http.ts'
+import { type ClientIdentity, knownClient, requestOptions } from './registration.ts'
+import type { SignIn, SignInStore } from './sign-in-store.ts'
+
+export interface SignOutOptions extends AbortOptions {
+  readonly store: SignInStore
+  readonly identity: ClientIdentity
+  readonly send?: HttpSend | undefined
+}
+
+export interface SignedOut {
+  readonly signIn: SignIn
+  /** Whether the authorization server was told; else its tokens are good until they end. */
+  readonly revoked: boolean
+  /** Why it was not told. */
+  readonly cause?: unknown
+}
+
+/**
+ * Forgets the sign-in at a server, for all processes that share the store, and has its tokens revoked where the authorization server offers
+ * that (RFC 7009). `undefined` when there is none. What cannot be revoked is forgotten all the same.
+ */
+export async function signOut(server: string, options: SignOutOptions): Promise<SignedOut | undefined> {
+  const { store, signal } = options
+  return await store.exclusive(
+    server,
+    async () => {
+      const signIn = await store.get(server)
+      await store.setFailure(server, undefined)
+      if (signIn === undefined) return undefined
+      await store.delete(server)
+      try {
+        return { signIn, revoked: await revoke(signIn, options) }
+      } catch (cause) {
+        signal?.throwIfAborted()
+        return { signIn, revoked: false, cause }
+      }
+    },
+    { signal },
+  )
+}
+
+async function revoke(signIn: SignIn, options: SignOutOptions): Promise<boolean> {
+  const { identity, store, send = createFetchSend(), signal } = options
+  const http = new OAuthHttp({ send, serverUrl: signIn.server })
+  const issuer = await discoverIssuer(signIn.issuer, { http, signal, legacy: signIn.legacy ?? false })
+  if (issuer.metadata.revocation_endpoint === undefined) return false
+  const client = await clientOf(signIn, issuer, { identity, store, http, boundTo: undefined, signal })
+  if (client === undefined) return false
+  const oauth = await import('oauth4webapi')
+  const auth = await clientAuth(client, issuer.metadata)
+  // The refresh token takes the access tokens with it (RFC 7009, section 2.1).
+  const tokens = signIn.refreshToken === undefined ? [signIn.accessToken] : [signIn.refreshToken, signIn.accessToken]
+  for (const token of tokens) {
+    const response = await oauth.revocationRequest(issuer.metadata, { client_id: client.clientId }, auth, token, {
+      ...requestOptions(oauth, http),
+      ...(signal !== undefined && { signal }),
+    })
+    await oauth.processRevocationResponse(response)
+  }
+  return true
+}
+
+async function clientOf(
+  { clientId }: SignIn,
+  issuer: IssuerInfo,
+  options: Parameters<typeof knownClient>[1],
+): Promise<OAuthClient | undefined> {
+  const known = await knownClient(issuer, options)
+  return known?.clientId === clientId ? known : undefined
+}

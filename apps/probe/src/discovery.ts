@@ -34,7 +34,11 @@ export function judgeDiscovery(to: Conversation, answer: Answer, verdict: ProbeV
       result.verdict = 'refuses'
       result.reason = verdict.message
       return false
-    default:
+    case 'auth':
+    case 'follow':
+    case 'inconclusive':
+    case 'modern-retry':
+    case 'wait':
       result.verdict = 'refuses'
       result.reason = `server/discover → ${showAnswer(answer)}`
       return false

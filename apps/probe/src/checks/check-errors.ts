@@ -42,18 +42,21 @@ export async function checkIds(to: Conversation): Promise<void> {
 /** A-22: an integer that a double cannot hold is echoed exactly, or refused. */
 export async function checkBigId(to: Conversation): Promise<void> {
   const idText = '9007199254740993'
-  const answer = await to.raw(harmless(to), {}, { idText, mayBeSilent: true, timeoutMs: 2_000 })
+  const answer = await to.raw(harmless(to), {}, { idText, mayBeSilent: true, timeoutMs: 800 })
   const got = answer.response?.idText
   if (got === undefined || got === idText || got === 'null') return
   to.found('id-rounded', { evidence: `${harmless(to)} with id ${idText} → id ${got}` })
 }
 
+/** Over lines silence is right, and this long it must last. */
+const answeredWithinMs = 250
+
 /** MC-MSG-08, MH-POST-05 */
 export async function checkNotification(to: Conversation, name: string = nobody.notice): Promise<void> {
-  const answer = await to.raw(name, {}, { idText: null, mayBeSilent: true, timeoutMs: 500 })
+  const timeoutMs = to.talk.carrier === 'lines' ? answeredWithinMs : undefined
+  const answer = await to.raw(name, {}, { idText: null, mayBeSilent: true, timeoutMs })
   const { http } = answer
-  const late = to.talk.carrier === 'lines' ? await to.talk.listen(150) : []
-  const written = [answer.response, ...answer.others, ...late].filter((message) => message?.kind === 'response')
+  const written = [answer.response, ...answer.others].filter((message) => message?.kind === 'response')
   const [first] = written
   if (http === undefined) {
     if (first !== undefined) to.found('notification-answered', { evidence: `${name} → ${show(first.value)}` })
@@ -103,7 +106,7 @@ export async function checkVersionRefusal(to: Conversation, supported: readonly 
   const isList = Array.isArray(listed) && listed.length > 0 && listed.every((entry) => typeof entry === 'string')
   if (!isList || requested !== nobody.revision) {
     to.found('version-refusal-data', { evidence: `data: ${show(data)}` })
-  } else if (supported.length > 0 && !sameMembers(listed as readonly string[], supported)) {
+  } else if (supported.length > 0 && !sameMembers(listed, supported)) {
     to.found('version-refusal-list', {
       evidence: `data.supported ${show(listed)}, supportedVersions ${show(supported)}`,
     })

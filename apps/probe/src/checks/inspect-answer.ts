@@ -104,12 +104,14 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 /** What came beside the response. */
 function inspectOther(to: Conversation, { method: asked, options }: Asked, other: Received): void {
   const evidence = `during ${asked}: ${show(other.value)}`
+  const name = other.value['method']
+  const subject = typeof name === 'string' ? name : ''
   if (to.era === 'modern' && other.kind === 'request') {
-    to.found('server-request', { subject: String(other.value['method']), evidence })
+    to.found('server-request', { subject, evidence })
     return
   }
+  if (other.kind === 'response') to.found('response-unasked', { evidence })
   if (other.kind !== 'notification') return
-  const subject = String(other.value['method'])
   const meta = options.meta ?? {}
   if (subject === notice.progress) {
     if (meta[metaKey.progressToken] === undefined) to.found('progress-unasked', { evidence })

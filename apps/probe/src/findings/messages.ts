@@ -26,6 +26,12 @@ export const messageFindings = {
     title: 'A response carries another id than its request, so that clients cannot match it',
     repair: 'Echo the id as it came, with its JSON type: 1, "1" and 0 are three ids.',
   },
+  'response-unasked': {
+    level: 'error',
+    requirements: ['MC-MSG-04', 'MS-MSG-02'],
+    title: 'A response answers no request',
+    repair: 'Write exactly one response for each request, with its id.',
+  },
   'id-null': {
     level: 'warning',
     requirements: ['MC-MSG-06', 'A-11'],

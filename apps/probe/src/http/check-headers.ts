@@ -29,9 +29,8 @@ async function checkMethodAndVersion(to: Conversation): Promise<void> {
     { headers: { [headerName.protocolVersion]: otherRevision }, id: 'header-version-unchecked' },
     { headers: { [headerName.protocolVersion]: undefined }, id: 'header-version-optional' },
   ]
-  const { raw } = to
   for (const { headers, id } of trials) {
-    const answer = await raw.call(to, method.discover, {}, { headers })
+    const answer = await to.raw(method.discover, {}, { headers })
     judge(to, answer, {
       id,
       what: `server/discover with ${describe(headers)}`,

@@ -76,7 +76,7 @@ function isGuessable(a: string, b: string): boolean {
 
 function differences(a: string, b: string): number {
   if (a.length !== b.length) return Math.max(a.length, b.length)
-  return [...a].filter((character, index) => character !== b[index]).length
+  return Array.from(a).filter((character, index) => character !== b[index]).length
 }
 
 function likeness(a: string, b: string): string {

@@ -13,7 +13,7 @@ export function explainFailure(failure: WireFailure, url: URL): Trouble {
       repair: 'Check that the URL is that of an MCP endpoint.',
     }
   }
-  switch (failure.code) {
+  switch (failure.code ?? '') {
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EAI_NONAME':
@@ -56,7 +56,10 @@ function explainTimeout({ stage, message }: WireFailure, host: string, port: str
         cause: `The server begins an answer and does not end it: ${message}.`,
         repair: 'See the log of the server; it may wait for something, or the endpoint may be no MCP endpoint.',
       }
-    default:
+    case 'http':
+    case 'spawn':
+    case 'connect':
+    case 'line':
       return {
         cause: `The server accepts the connection and then says nothing: ${message}.`,
         repair: 'See the log of the server; if it is only slow to start, give a longer --timeout-ms.',

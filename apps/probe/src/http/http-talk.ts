@@ -50,8 +50,8 @@ export function createHttpTalk(options: CreateHttpTalkOptions): HttpTalk {
       const meta = ask.meta === undefined ? usualMeta(era, revision) : (ask.meta ?? undefined)
       const idText = ask.idText === undefined ? String(options.ids()) : ask.idText
       const httpMethod = ask.httpMethod ?? 'POST'
-      const headers = merged({ ...lower(options.headers), ...usualHeaders(method, params, talk) }, ask.headers ?? {})
-      if (httpMethod !== 'POST') delete headers['content-type']
+      const usual = { ...lower(options.headers), ...usualHeaders(method, params, talk) }
+      const headers = merged(usual, { ...(httpMethod !== 'POST' && { 'content-type': undefined }), ...ask.headers })
       return await wire.send({
         method: httpMethod,
         headers,
@@ -87,10 +87,8 @@ function merged(
   usual: Record<string, string>,
   changes: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  const all = { ...usual }
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined) delete all[name]
-    else all[name] = value
-  }
-  return all
+  const all = Object.entries({ ...usual, ...changes }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  )
+  return Object.fromEntries(all)
 }

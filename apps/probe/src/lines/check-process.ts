@@ -20,8 +20,8 @@ export function checkNoise(to: Conversation, { wire }: LinePeer): void {
   if (wire.faults.has('invalid-utf8')) to.found('not-utf8', { evidence: 'a line that is not UTF-8' })
 }
 
-/** D5: half a message, and then a good one. */
-export async function checkGarbage(to: Conversation, peer: LinePeer): Promise<void> {
+/** D5: half a message, and then a good one. Gives whether the server lives. */
+export async function checkGarbage(to: Conversation, peer: LinePeer): Promise<boolean> {
   peer.wire.write('{"jsonrpc":"2.0","method":"x","params":')
   const said = await to.talk.listen(200)
   const nulled = said.find(({ idText }) => idText === 'null')
@@ -33,6 +33,7 @@ export async function checkGarbage(to: Conversation, peer: LinePeer): Promise<vo
     const epitaph = await peer.epitaph()
     to.found('garbage-fatal', { evidence: `half a message, then ${harmless(to)} → ${showAnswer(answer)}; ${epitaph}` })
   }
+  return answer.response !== undefined
 }
 
 /** MS-LIFE-02, D10, D11: the end of the input, right after a request. */

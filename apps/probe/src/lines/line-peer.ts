@@ -55,11 +55,20 @@ async function openProcess(target: CommandTarget, signal: AbortSignal): Promise<
           : exit.signal === null
             ? `ends with exit code ${exit.code}`
             : `is ended by ${exit.signal}`
-      const words = server.lastLogs.slice(-5).join(' | ')
+      const words = lastWords(server.lastLogs)
       return [how, words === '' ? '' : `(stderr: ${words})`].filter((part) => part !== '').join(' ')
     },
     close: () => server.stop(),
   }
+}
+
+/** Of what a program says before it ends, lines that speak of a failure tell most; stacks tell least. */
+function lastWords(logs: readonly string[]): string {
+  const lines = logs.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('at '))
+  const telling = lines.filter((line) =>
+    /error|cannot|not found|no such|missing|fatal|exception|refused|denied|invalid|required/i.test(line),
+  )
+  return (telling.length > 0 ? telling : lines).slice(-3).join(' | ')
 }
 
 async function openSocket(target: SocketTarget, signal: AbortSignal): Promise<LinePeer> {

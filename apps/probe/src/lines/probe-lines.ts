@@ -44,6 +44,8 @@ class LineProbe {
   readonly #probing: Probing
   readonly #peers: LinePeer[] = []
   #isFirstLine = true
+  /** Whether the server ended of the modern probe. */
+  #hasDied = false
 
   constructor(target: CommandTarget | SocketTarget, probing: Probing) {
     this.#target = target
@@ -77,6 +79,8 @@ class LineProbe {
     const asking = talk.send(method.discover, {}, {})
     const sibling = await this.#siblingOf(asking, peer)
     let answer = await asking
+    // it was ended since the other era answered, so it kept silent until then
+    if (sibling?.answer.response !== undefined && answer.response === undefined) answer = silent(answer)
     this.#firstLine(peer, from)
     recorder.step({
       name: 'discover',
@@ -106,11 +110,13 @@ class LineProbe {
         await checkDowngrade(conversation, modern)
       }
       if (!isModern) return
-      await checkGarbage(conversation, peer)
-      await checkEnd(conversation, peer)
+      if (await checkGarbage(conversation, peer)) await checkEnd(conversation, peer)
     })
     if (isModern) checkNoise(conversation, peer)
-    else if (verdict.row === 'S12') modern.reason = `the server ${await peer.epitaph()} when it gets server/discover`
+    else if (verdict.row === 'S12') {
+      this.#hasDied = true
+      modern.reason = `${peer.name} ${await peer.epitaph()} when it gets server/discover`
+    }
     if (isModern) await peer.close()
   }
 
@@ -161,8 +167,7 @@ class LineProbe {
       await checkNotification(conversation, legacyMethod.initialized)
       await runChecks(conversation, legacy)
       if (!getsIn(modern, 'modern')) await this.#call(conversation, legacy)
-      await checkGarbage(conversation, peer)
-      await checkEnd(conversation, peer)
+      if (await checkGarbage(conversation, peer)) await checkEnd(conversation, peer)
     })
     checkNoise(conversation, peer)
   }
@@ -211,20 +216,17 @@ class LineProbe {
     if (last !== undefined) result.stderr = recorder.clean(last, 4_000)
     if (getsIn(legacy, 'legacy') && !modern.hasAnswered && options.protocol === 'both') {
       const evidence = `server/discover → ${modern.reason}`
-      const [first] = this.#peers
-      if (modern.verdict === 'not-spoken') {
-        recorder.found(
-          first?.wire.hasEnded === true && /ends|closes/.test(modern.reason) ? 'probe-fatal' : 'probe-silent',
-          {
-            evidence,
-          },
-        )
-      }
+      if (modern.verdict === 'not-spoken') recorder.found(this.#hasDied ? 'probe-fatal' : 'probe-silent', { evidence })
     }
     const peer = this.#peers.at(-1)
     if (getsIn(modern, 'modern') || getsIn(legacy, 'legacy') || peer === undefined) return
     if (!modern.hasAnswered && !legacy.hasAnswered) result.trouble ??= await explainLines(peer, options.timeoutMs)
   }
+}
+
+function silent(answer: Answer): Answer {
+  const message = `no answer within ${Math.round(answer.durationMs)} ms, while a legacy client was answered`
+  return { ...answer, failure: { kind: 'timeout', stage: 'line', message } }
 }
 
 /** Messages of transport errors say what failed, and then what to do. */

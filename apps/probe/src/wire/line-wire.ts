@@ -34,7 +34,9 @@ export interface LineWire {
 
 /** Noise beyond this is counted, not kept. */
 const keptNoise = 20
-/** What is kept of what arrived, so that a server that never stops talking fills no memory. */
+/** How long the right answer may come after one with another id. */
+const strayMs = 300
+/** What arrived beyond this is dropped once it was looked at. */
 const keptMessages = 10_000
 
 /** Takes the two streams; whoever opened them closes them. */
@@ -94,6 +96,7 @@ class Lines implements LineWire {
     let seen = this.#received.length
     const others: Received[] = []
     let response: Received | undefined
+    let stray: { readonly message: Received; readonly until: number } | undefined
     let failure: WireFailure | undefined
     this.write(text)
     for (;;) {
@@ -101,11 +104,18 @@ class Lines implements LineWire {
       for (; seen < this.#received.length && !isDone; seen += 1) {
         const message = this.#received[seen]
         if (message === undefined) continue
-        if (this.#answers(message, idText)) response ??= message
-        else others.push(message)
+        if (message.kind === 'response' && message.idText === idText) response ??= message
+        else if (stray === undefined && this.#mayAnswer(message, idText)) {
+          // Only one request is open, so this is its answer with another id, unless the right one is still to come.
+          stray = { message, until: performance.now() + strayMs }
+        } else others.push(message)
         isDone = stopAt === undefined ? response !== undefined : stopAt(message) || response !== undefined
       }
       if (isDone) break
+      if (stray !== undefined && performance.now() >= stray.until) {
+        response = stray.message
+        break
+      }
       if (this.hasEnded) {
         failure = { kind: 'closed', stage: 'line', message: 'the output of the server ended' }
         break
@@ -114,13 +124,16 @@ class Lines implements LineWire {
         failure = { kind: 'closed', stage: 'line', message: 'the server frames with Content-Length' }
         break
       }
-      const left = started + timeoutMs - performance.now()
-      if (left <= 0 || !(await this.#change(left))) {
+      const left = Math.min(started + timeoutMs, stray?.until ?? Infinity) - performance.now()
+      if (left > 0) await this.#change(left)
+      else if (stray === undefined) {
         failure = { kind: 'timeout', stage: 'line', message: `no answer within ${timeoutMs} ms` }
         break
       }
       this.#signal.throwIfAborted()
     }
+    if (response === undefined) response = stray?.message
+    else if (stray !== undefined && stray.message !== response) others.push(stray.message)
     if (response === undefined && idText !== undefined) this.#stale.add(idText)
     if (this.#received.length > keptMessages) this.#received = []
     return {
@@ -144,10 +157,10 @@ class Lines implements LineWire {
     return this.#received.slice(from)
   }
 
-  /** Only one request is open at a time, so a response with any id answers it, unless the id is one that was given up. */
-  #answers(message: Received, idText: string | undefined): boolean {
+  /** Whether a response with another id can be the answer: not if it answers a request that was given up. */
+  #mayAnswer(message: Received, idText: string | undefined): boolean {
     if (message.kind !== 'response' || idText === undefined) return false
-    return message.idText === idText || message.idText === undefined || !this.#stale.has(message.idText)
+    return message.idText === undefined || !this.#stale.has(message.idText)
   }
 
   #onLine(text: string): void {

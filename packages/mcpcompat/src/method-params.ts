@@ -91,3 +91,13 @@ const checks: ReadonlyMap<string, ParamsCheck> = new Map([
   [method.complete, checkComplete],
   [method.listen, checkListen],
 ])
+
+/**
+ * Why source text cannot be passed on, or `undefined`: of members that are given twice the next hop may read the one that was not looked at
+ * here (field report E14). Parsed params have no member twice.
+ */
+export function duplicateFault(params: JsonRecord | undefined): string | undefined {
+  if (!JsonText.is(params)) return undefined
+  const [first] = params.duplicates
+  return first === undefined ? undefined : `params hold ${JSON.stringify(first.slice(0, 80))} more than once`
+}

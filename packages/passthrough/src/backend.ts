@@ -373,7 +373,7 @@ export class Backend implements BackendPort, AsyncDisposable {
    */
   #isUnsent(error: unknown, connection: ClientConnection, link: Link): boolean {
     if (TransportError.is(error)) {
-      if (error.kind !== 'closed' || !error.retryable || this.#isClosed) return false
+      if (error.kind !== 'closed' || this.#isClosed) return false
     } else if (!RpcError.is(error) || error.code !== rpcCode.unsupportedVersion || this.#keepsSessions !== false) {
       return false
     }

@@ -10,7 +10,7 @@ import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcErrorObject, RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { memberOf } from '../member.ts'
 import { metaOf } from '../meta.ts'
-import { checkParams } from '../method-params.ts'
+import { checkParams, duplicateFault } from '../method-params.ts'
 import { plainToolCall } from '../plain-tool-call.ts'
 import { methods as modernMethods } from '../rev-2026-07-28/methods.ts'
 import { decodeNotice, requestNotice } from '../rev-2026-07-28/notices.ts'
@@ -54,6 +54,8 @@ class LegacyCodec implements WireCodec {
       if (!methods.has(message.method) && modernMethods.has(message.method)) {
         return failed('not-in-revision', `Method not found: ${message.method}`, params)
       }
+      const twice = duplicateFault(params)
+      if (twice !== undefined) return failed('invalid-params', twice, params)
       args = readArguments(params)
       const paramsFault = checkParams(message.method, args)
       if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)

@@ -12,7 +12,7 @@ import type { Json, JsonObject, JsonRecord, JsonValue } from '../jsonrpc/json.ts
 import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcErrorObject, RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { checkEnvelope, metaOf } from '../meta.ts'
-import { checkParams } from '../method-params.ts'
+import { checkParams, duplicateFault } from '../method-params.ts'
 import { plainToolCall } from '../plain-tool-call.ts'
 import { parseResult } from '../results.ts'
 import type { RevisionOffer } from '../revisions.ts'
@@ -62,6 +62,8 @@ class ModernCodec implements WireCodec {
       return failed('not-in-revision', `Method not found: ${message.method}`, params)
     }
     const known = params as JsonRecord // a good envelope means that there are params
+    const twice = duplicateFault(known)
+    if (twice !== undefined) return failed('invalid-params', twice, params)
     const paramsFault = checkParams(message.method, known)
     if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)
     const metaText = JsonText.is(known) ? known.member('_meta') : undefined

@@ -28,6 +28,8 @@ export interface Wire {
   /** The peer ends the connection. */
   end(): void
   break(): void
+  /** Nothing can be written to the peer any more, though it has not ended its side. */
+  refuseWrites(): void
   readonly closed: boolean
 }
 
@@ -37,6 +39,7 @@ export function createWire(principal: { id: string; authenticated: boolean } = l
   const unread: Line[] = []
   const readers = new Set<() => void>()
   let closed = false
+  let refusing = false
   const inbound = channel<readonly Inbound[]>({
     waitAtBytes: Number.MAX_SAFE_INTEGER,
     maxBytes: Number.MAX_SAFE_INTEGER,
@@ -47,7 +50,7 @@ export function createWire(principal: { id: string; authenticated: boolean } = l
   const connection: Connection = {
     inbound,
     send(message) {
-      if (closed) return Promise.reject(new TransportError('closed', 'closed'))
+      if (closed || refusing) return Promise.reject(new TransportError('closed', 'closed'))
       const text = encodeMessage(message)
       unread.push({ text, value: JSON.parse(text) as Message })
       for (const reader of readers) reader()
@@ -102,6 +105,9 @@ export function createWire(principal: { id: string; authenticated: boolean } = l
     break() {
       closed = true
       inbound.fail(new TransportError('closed', 'the peer is gone'))
+    },
+    refuseWrites() {
+      refusing = true
     },
     get closed() {
       return closed

@@ -1,0 +1,336 @@
+import { type JsonObject, TransportError } from '@atenea/mcpcompat'
+import { metaKey } from '@atenea/mcpcompat/transport'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { BackendOptions } from '../src/index.ts'
+import { createManualClock, type ManualClock } from './_util/manual-clock.ts'
+import {
+  cells,
+  type CreateBackendOptions,
+  createBackend,
+  createRig,
+  endAll,
+  type FakeBackend,
+  type FrontClient,
+  type Kind,
+  type Rig,
+  resultOf,
+} from './_util/rig.ts'
+import { turn } from './_util/wire.ts'
+
+afterEach(endAll)
+
+interface Setup {
+  readonly clock: ManualClock
+  readonly rig: Rig
+  readonly client: FrontClient
+  readonly backend: FakeBackend
+}
+
+async function setup(front: Kind, back: Kind, options: Partial<CreateBackendOptions> = {}): Promise<Setup> {
+  const clock = createManualClock()
+  const backend = createBackend({ kind: back, ...options })
+  const rig = createRig([backend], { clock })
+  const client = await rig.client(front)
+  if (front === 'modern') await client.ask('server/discover')
+  return { clock, rig, client, backend }
+}
+
+const call = { name: 't', arguments: {} }
+const result = { resultType: 'complete', content: [] }
+
+const progress = (id: unknown, value: number): JsonObject => ({
+  jsonrpc: '2.0',
+  method: 'notifications/progress',
+  params: { progressToken: id as number, progress: value },
+})
+
+describe.each(cells)('a %s client of a %s backend', (front, back) => {
+  test('BR-235, F11: the calls of a backend that dies fail at once, and none is made again', async () => {
+    const { client, backend, rig } = await setup(front, back)
+    const ids = [client.send('tools/call', call), client.send('tools/call', call)]
+    await backend.request('tools/call')
+    await backend.request('tools/call')
+    backend.wire.break()
+    for (const id of ids) {
+      const { error } = (await client.answerTo(id)).value
+      expect(error).toMatchObject({ code: -32_603, message: expect.stringContaining('not repeated') })
+    }
+    expect(rig.events).toContainEqual(expect.objectContaining({ kind: 'lost', backend: 'back' }))
+    // The next call starts it again, and a subscription does so by itself.
+    expect(backend.wires.length).toBeLessThanOrEqual(2)
+    const next = client.send('tools/call', call)
+    await turn()
+    expect(backend.wires).toHaveLength(2)
+    const request = await backend.request('tools/call')
+    expect((await backend.wire.rest()).filter(({ method }) => method === 'tools/call')).toEqual([])
+    backend.wire.write(resultOf(request.value.id, result))
+    expect((await client.answerTo(next)).value.result).toMatchObject({ content: [] })
+    expect(rig.passthrough.status().backends[0]).toMatchObject({ state: 'ready', restarts: 1 })
+  })
+
+  test('F11: a call that meets a connection which has ended is made on the next one, since it was never sent', async () => {
+    const { client, backend } = await setup(front, back)
+    backend.wire.refuseWrites()
+    const id = client.send('tools/call', call)
+    await turn()
+    const request = await backend.request('tools/call')
+    expect(backend.wires).toHaveLength(2)
+    backend.wire.write(resultOf(request.value.id, result))
+    expect((await client.answerTo(id)).value.result).toBeDefined()
+  })
+
+  test('callers that come together share one connecting', async () => {
+    const { client, backend } = await setup(front, back)
+    backend.wire.break()
+    await turn()
+    backend.onRequest = () => result
+    const answers = await Promise.all([1, 2, 3].map(async () => await client.ask('tools/call', call)))
+    expect(answers.map(({ value }) => value.error)).toEqual([undefined, undefined, undefined])
+    expect(backend.wires).toHaveLength(2)
+  })
+
+  test('BR-308: a backend that does not answer in time is told, and the caller hears it', async () => {
+    const { client, backend, rig, clock } = await setup(front, back, { callTimeoutMs: 1_000 })
+    const id = client.send('tools/call', call)
+    const request = await backend.request('tools/call')
+    clock.advance(1_100)
+    const cancel = await backend.request('notifications/cancelled')
+    expect(cancel.value.params?.['requestId']).toBe(request.value.id)
+    expect((await client.answerTo(id)).value.error).toMatchObject({
+      code: -32_603,
+      message: expect.stringContaining('did not answer within'),
+    })
+    expect(rig.events).toContainEqual(expect.objectContaining({ kind: 'timeout', method: 'tools/call' }))
+    backend.wire.write(resultOf(request.value.id, result))
+    expect(await client.rest()).toEqual([])
+  })
+
+  test('BR-308: progress gives a call more time, up to a ceiling', async () => {
+    const { client, backend, clock } = await setup(front, back, { callTimeoutMs: 1_000, maxCallMs: 3_000 })
+    const id = client.send('tools/call', call, { progressToken: 'p' })
+    const request = await backend.request('tools/call')
+    const token = (request.value.params?.['_meta'] as JsonObject)['progressToken']
+    for (let step = 1; step <= 3; step++) {
+      clock.advance(800)
+      backend.wire.write(progress(token, step))
+      await turn()
+    }
+    clock.advance(500)
+    expect((await client.rest()).filter((message) => message.id === id)).toEqual([])
+    backend.wire.write(progress(token, 9))
+    await turn()
+    clock.advance(200)
+    expect((await client.answerTo(id)).value.error?.message).toContain('did not answer within')
+  })
+
+  test('more calls than a backend may have at once are refused, not kept', async () => {
+    const { client, backend } = await setup(front, back, { maxInFlight: 4 })
+    for (let n = 0; n < 5; n++) client.send('tools/call', call)
+    const { error } = (await client.next(({ error }) => error !== undefined)).value
+    expect(error).toMatchObject({ code: -32_603, message: expect.stringContaining('busy') })
+    expect(backend.wires).toHaveLength(1)
+  })
+
+  test('no connection is left after the end', async () => {
+    const { rig, client, backend } = await setup(front, back)
+    client.send('tools/call', call)
+    await backend.request('tools/call')
+    await rig.passthrough[Symbol.asyncDispose]()
+    expect(backend.wires.map(({ closed }) => closed)).toEqual([true])
+    expect(rig.passthrough.status().backends[0]).toMatchObject({ state: 'closed', connections: 0 })
+    const late = await client.ask('tools/call', call)
+    expect(late.value.error?.code).toBe(-32_603)
+    expect(backend.wires).toHaveLength(1)
+  })
+})
+
+test.each(['legacy', 'modern'] as const)(
+  'a result that is none is -32603 to a %s client, with nothing of it',
+  async (front) => {
+    const { client, backend } = await setup(front, 'modern')
+    const id = client.send('tools/list')
+    const request = await backend.request('tools/list')
+    backend.wire.write(resultOf(request.value.id, { resultType: 7, secret: 'zzz' }))
+    const { text, value } = await client.answerTo(id)
+    expect(value.error?.code).toBe(-32_603)
+    expect(text).not.toContain('zzz')
+  },
+)
+
+describe.each(['legacy', 'modern'] as const)('a %s backend that does not start', (back) => {
+  test('the pauses between starts grow, calls within them fail at once, and a good call resets them', async () => {
+    const { client, backend, rig, clock } = await setup('modern', back, { backoff: { firstMs: 100, maxMs: 350 } })
+    backend.refuses = new TransportError('unreachable', 'no such command', { retryable: true })
+    backend.wire.break()
+    await turn()
+    for (const pauseMs of [200, 350, 350]) {
+      const { error } = (await client.ask('tools/call', call)).value
+      expect(error).toMatchObject({ code: -32_603, message: expect.stringContaining('no such command') })
+      expect(rig.passthrough.status().backends[0]).toMatchObject({
+        state: 'waiting',
+        lastError: { message: 'no such command' },
+      })
+      expect((await client.ask('tools/call', call)).value.error?.message).toContain('is down')
+      clock.advance(pauseMs - 1)
+      expect((await client.ask('tools/call', call)).value.error?.message).toContain('is down')
+      clock.advance(1)
+    }
+    backend.refuses = undefined
+    const id = client.send('tools/call', call)
+    await turn()
+    const request = await backend.request('tools/call')
+    backend.wire.write(resultOf(request.value.id, result))
+    await client.answerTo(id)
+    backend.wire.break()
+    await turn()
+    client.send('tools/call', call)
+    await turn()
+    expect((await backend.request('tools/call')).value.method).toBe('tools/call')
+  })
+})
+
+describe('subscriptions over a loss', () => {
+  test.each(cells)(
+    'BR-131, BR-235: %s client, %s backend: one change of each kind after the backend is back',
+    async (front, back) => {
+      const { client, backend, clock } = await setup(front, back)
+      const uri = 'a:b'
+      /** Grants what is asked of the backend for one subscription. */
+      const grant = async (): Promise<void> => {
+        if (back === 'legacy') {
+          const subscribe = await backend.request('resources/subscribe')
+          backend.wire.write(resultOf(subscribe.value.id, {}))
+          return
+        }
+        const listen = await backend.wire.next(
+          ({ method, params }) =>
+            method === 'subscriptions/listen' &&
+            (params?.['notifications'] as JsonObject)['resourceSubscriptions'] !== undefined,
+        )
+        backend.wire.write({
+          jsonrpc: '2.0',
+          method: 'notifications/subscriptions/acknowledged',
+          params: {
+            notifications: listen.value.params?.['notifications'] as JsonObject,
+            _meta: { [metaKey.subscriptionId]: listen.value.id },
+          },
+        })
+      }
+      if (front === 'legacy') {
+        if (back === 'modern') {
+          const first = await backend.request('subscriptions/listen')
+          backend.wire.write({
+            jsonrpc: '2.0',
+            method: 'notifications/subscriptions/acknowledged',
+            params: {
+              notifications: { toolsListChanged: true },
+              _meta: { [metaKey.subscriptionId]: first.value.id },
+            },
+          })
+        }
+        client.send('resources/subscribe', { uri })
+      } else {
+        client.send('subscriptions/listen', { notifications: { toolsListChanged: true, resourceSubscriptions: [uri] } })
+      }
+      await grant()
+      await turn()
+      await client.rest()
+      backend.refuses = new TransportError('unreachable', 'still down', { retryable: true })
+      backend.wire.break()
+      await turn()
+      expect(await client.rest()).toEqual([])
+      backend.refuses = undefined
+      clock.advance(5_000)
+      await turn()
+      await grant()
+      await turn()
+      const told = (await client.rest()).map(({ method, params }) => [method, params?.['uri']])
+      expect(told).toContainEqual(['notifications/tools/list_changed', undefined])
+      expect(told).toContainEqual(['notifications/resources/updated', uri])
+      expect(new Set(told.map((entry) => JSON.stringify(entry))).size).toBe(told.length)
+    },
+  )
+
+  test('BR-235: a backend that comes back with something else ends the listen with its result', async () => {
+    const { client, backend } = await setup('modern', 'legacy')
+    const id = client.send('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    await client.next(({ method }) => method === 'notifications/subscriptions/acknowledged')
+    backend.capabilities = { tools: { listChanged: true }, prompts: {} }
+    backend.wire.break()
+    expect((await client.answerTo(id)).value.result).toMatchObject({ resultType: 'complete' })
+  })
+})
+
+describe('a backend that is replaced', () => {
+  test('one that turns modern serves everybody on one connection', async () => {
+    const legacy = createBackend({ kind: 'legacy' })
+    const modern = createBackend({ kind: 'modern' })
+    let current = legacy
+    const options: BackendOptions = { name: 'back', connect: async (given) => await current.options.connect(given) }
+    const rig = createRig([Object.create(legacy, { options: { value: options } }) as FakeBackend])
+    const a = await rig.client('legacy')
+    const b = await rig.client('legacy')
+    expect(legacy.wires).toHaveLength(2)
+    current = modern
+    modern.onRequest = ({ method }) => (method === 'tools/call' ? result : undefined)
+    for (const wire of legacy.wires) wire.break()
+    await turn()
+    for (const client of [a, b]) {
+      expect((await client.ask('tools/call', call)).value.result).toEqual({ content: [] })
+    }
+    expect(modern.wires).toHaveLength(1)
+    expect(rig.passthrough.status().backends[0]).toMatchObject({ observed: '2026-07-28', connections: 1 })
+  })
+
+  test('one that turns legacy gets a connection for each client', async () => {
+    const legacy = createBackend({ kind: 'legacy' })
+    const modern = createBackend({ kind: 'modern' })
+    let current = modern
+    const options: BackendOptions = { name: 'back', connect: async (given) => await current.options.connect(given) }
+    const rig = createRig([Object.create(legacy, { options: { value: options } }) as FakeBackend])
+    const a = await rig.client('legacy', { info: { name: 'a', version: '1' } })
+    const b = await rig.client('legacy', { info: { name: 'b', version: '1' } })
+    current = legacy
+    legacy.onRequest = ({ method }) => (method === 'tools/call' ? { content: [] } : {})
+    modern.wire.break()
+    await turn()
+    for (const client of [a, b]) {
+      expect((await client.ask('tools/call', call)).value.result).toEqual({ content: [] })
+    }
+    const open = legacy.wires.filter(({ closed }) => !closed)
+    expect(open).toHaveLength(2)
+  })
+})
+
+describe('sessions', () => {
+  test('there are only so many; those of nobody go first', async () => {
+    const backend = createBackend({ kind: 'legacy', maxSessions: 2 })
+    const rig = createRig([backend])
+    backend.onRequest = () => ({ content: [] })
+    for (const id of ['a', 'b', 'c']) {
+      const client = await rig.client('modern', { principal: { id, authenticated: true } })
+      expect((await client.ask('tools/call', call)).value.result).toBeDefined()
+      await turn()
+    }
+    expect(backend.wires.map(({ closed }) => closed)).toEqual([true, false, false])
+    await rig.client('legacy')
+    await rig.client('legacy')
+    const full = await rig.client('legacy')
+    expect((await full.ask('tools/call', call)).value.error?.code).toBeDefined()
+    expect(backend.wires).toHaveLength(5)
+  })
+
+  test('one that nobody uses is closed, and made anew when it is needed', async () => {
+    const { clock, client, backend } = await setup('modern', 'legacy', { idleSessionMs: 1_000 })
+    backend.onRequest = () => ({ content: [] })
+    await client.ask('tools/call', call)
+    clock.advance(900)
+    await turn()
+    expect(backend.wire.closed).toBe(false)
+    clock.advance(1_000)
+    await turn()
+    expect(backend.wire.closed).toBe(true)
+    expect((await client.ask('tools/call', call)).value.result).toBeDefined()
+    expect(backend.wires).toHaveLength(2)
+  })
+})

@@ -297,6 +297,37 @@ test('limits: a link above the inline limit, 7 MB for a resource, and a file for
   expect((await server.ask(3, 'resources/read', { uri })).error?.code).toBe(-32_603)
 })
 
+test('did:web: the host of the account is asked for its document, where the operator vouches for that host', async () => {
+  const { pds, call, server } = await setting()
+  const data = Buffer.from('of an account whose host tells of itself')
+  pds.answers['getBlob'] = serving(data, 'text/plain')
+  const identity = await call('resolve_identity', { identifier: pds.webDid })
+  expect(identity.structuredContent).toMatchObject({ did: pds.webDid, pds: pds.origin, document: { id: pds.webDid } })
+  const blob = await call('get_blob', { did: pds.webDid, cid: cidOf(data) })
+  expect(blob.structuredContent).toMatchObject({ did: pds.webDid, delivered: 'content' })
+  expect(blob.content?.[1]).toEqual({ type: 'text', text: data.toString() })
+  const uri = String(blob.structuredContent?.['uri'])
+  expect((await server.ask('read', 'resources/read', { uri })).result).toMatchObject({
+    contents: [{ uri, text: data.toString() }],
+  })
+
+  await using closed = new ServerProcess(['--stdio', '--plc-directory', 'http://localhost:9'])
+  const { result } = await closed.ask(1, 'tools/call', {
+    name: 'resolve_identity',
+    arguments: { identifier: pds.webDid },
+  })
+  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('endpoint-refused') }] })
+})
+
+test('a blob that could not be saved is not fetched', async () => {
+  const { pds, call, files } = await setting()
+  pds.answers['getBlob'] = serving(Buffer.from('never asked for'))
+  for (const saveTo of ['../outside', 'missing/file', '.']) {
+    expect((await call('get_blob', { did: alice, cid, saveTo })).isError).toBe(true)
+  }
+  expect([pds.calls, readdirSync(files)]).toEqual([[], []])
+})
+
 test('a long download tells how far it is, and a cancel stops it and leaves no file', async () => {
   const { pds, server, files, cache } = await setting()
   const piece = randomBytes(50_000)

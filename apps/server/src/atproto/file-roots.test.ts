@@ -6,14 +6,17 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { FileRootError, openBelow, saveBelow } from './file-roots.ts'
+import { assertSavable, FileRootError, openBelow, saveBelow } from './file-roots.ts'
 
 let folder: string
 let root: string
@@ -106,6 +109,72 @@ describe('saving', () => {
     }
     await expect(saveBelow([root], 'missing/x', chunks('x'))).rejects.toThrow(/does not exist/)
     expect(readdirSync(folder).sort()).toEqual(['other', 'root', 'root-too', 'secret'])
+  })
+
+  test('a folder that is swapped for a link while the file is written takes it nowhere else', async () => {
+    const outside = join(folder, 'outside')
+    mkdirSync(outside)
+    const before = statSync(outside, { bigint: true }).mtimeNs
+    async function* swapping(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('one')
+      renameSync(join(root, 'sub'), join(root, 'moved'))
+      symlinkSync(outside, join(root, 'sub'))
+      yield Buffer.from('two')
+      await Promise.resolve()
+    }
+    await expect(saveBelow([root], 'sub/new', swapping())).rejects.toThrow(FileRootError)
+    expect([statSync(outside, { bigint: true }).mtimeNs, readdirSync(join(root, 'moved'))]).toEqual([before, []])
+  })
+
+  // Only Linux can name an open folder.
+  test.runIf(process.platform === 'linux')(
+    'nothing is ever made outside, whoever wins a race for the folder',
+    async () => {
+      const outside = join(folder, 'outside')
+      mkdirSync(outside)
+      const before = statSync(outside, { bigint: true }).mtimeNs
+      let isLink = false
+      const swap = (): void => {
+        if (isLink) {
+          unlinkSync(join(root, 'sub'))
+          renameSync(join(root, 'moved'), join(root, 'sub'))
+        } else {
+          renameSync(join(root, 'sub'), join(root, 'moved'))
+          symlinkSync(outside, join(root, 'sub'))
+        }
+        isLink = !isLink
+      }
+      for (let attempt = 0; attempt < 300; attempt++) {
+        // after another number of turns each time
+        let turns = (attempt * 7) % 200
+        const racing = new Promise<void>((resolve) => {
+          const turn = (): void => {
+            if (turns-- > 0) setImmediate(turn)
+            else {
+              swap()
+              resolve()
+            }
+          }
+          turn()
+        })
+        const outcome = saveBelow([root], `sub/${attempt}`, chunks('x')).then(
+          () => undefined,
+          (error: unknown) => expect(error).toBeInstanceOf(FileRootError),
+        )
+        await Promise.all([racing, outcome])
+        if (isLink) swap()
+      }
+      expect(await saveBelow([root], 'sub/quiet', chunks('x'))).toBe(join(root, 'sub/quiet'))
+      expect(statSync(outside, { bigint: true }).mtimeNs).toBe(before)
+    },
+  )
+
+  test('whether it can be saved is told before', async () => {
+    await expect(assertSavable([root], 'sub/new')).resolves.toBeUndefined()
+    for (const path of ['a.txt', '../x', 'missing/x', '.']) {
+      await expect(assertSavable([root], path), path).rejects.toThrow(FileRootError)
+    }
+    await expect(assertSavable([], 'x')).rejects.toThrow(/--file-root/)
   })
 
   test('a source that breaks off leaves nothing behind', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, link, lstat, open, realpath, unlink } from 'node:fs/promises'
+import { type FileHandle, link, lstat, open, readlink, realpath, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 
 /** A path that must not or cannot be used. The message is for the model and tells nothing of what lies outside of the roots. */
@@ -51,13 +51,10 @@ export async function saveBelow(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<string> {
-  const wanted = locate(roots, path)
-  const name = basename(wanted)
-  const folder = await resolveBelow(roots, dirname(wanted), path)
-  if (roots.includes(wanted)) throw new FileRootError(`${JSON.stringify(path)} is a folder; name a file in it`)
-  const target = join(folder, name)
-  if (await exists(target)) throw taken(path)
-  const temporary = join(folder, `.${randomBytes(12).toString('hex')}.part`)
+  const { wanted, folder, name } = await findPlace(roots, path)
+  await using pinned = await pinFolder(folder, path)
+  const target = join(pinned.path, name)
+  const temporary = join(pinned.path, `.${randomBytes(12).toString('hex')}.part`)
   try {
     const handle = await open(temporary, 'wx', 0o644)
     try {
@@ -69,13 +66,60 @@ export async function saveBelow(
     if ((await resolveBelow(roots, dirname(wanted), path)) !== folder) throw changed(path)
     // Unlike a rename it fails when somebody else made the file meanwhile.
     await link(temporary, target)
-    return target
+    return join(folder, name)
   } catch (error) {
     if (isSystemError(error)) throw error.code === 'EEXIST' ? taken(path) : unusable(path, error)
     throw error
   } finally {
     await unlink(temporary).catch(() => undefined)
   }
+}
+
+/** Tells, before anything is fetched for it, whether a new file can be written there. What changes after that is told by `saveBelow`. */
+export async function assertSavable(roots: readonly string[], path: string): Promise<void> {
+  await findPlace(roots, path)
+}
+
+/** Where a new file belongs: its folder as it really is, and its name there. */
+async function findPlace(
+  roots: readonly string[],
+  path: string,
+): Promise<{ readonly wanted: string; readonly folder: string; readonly name: string }> {
+  const wanted = locate(roots, path)
+  const name = basename(wanted)
+  const folder = await resolveBelow(roots, dirname(wanted), path)
+  if (roots.includes(wanted)) throw new FileRootError(`${JSON.stringify(path)} is a folder; name a file in it`)
+  if (await exists(join(folder, name))) throw taken(path)
+  return { wanted, folder, name }
+}
+
+/**
+ * A folder that stays the one that was found, whatever is put in its place or above it while a file is written. Only Linux has a way to
+ * name an open folder; elsewhere the path is used, and a change is noticed before the file gets its name.
+ */
+async function pinFolder(folder: string, path: string): Promise<AsyncDisposable & { readonly path: string }> {
+  const asIs = { path: folder, [Symbol.asyncDispose]: async () => {} }
+  if (process.platform !== 'linux') return asIs
+  let handle: FileHandle
+  try {
+    handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  } catch (error) {
+    // a folder that one may write to but not list
+    if (isSystemError(error) && error.code === 'EACCES') return asIs
+    throw unusable(path, error)
+  }
+  const pinned = { path: `/proc/self/fd/${handle.fd}`, [Symbol.asyncDispose]: () => handle.close() }
+  try {
+    // what the system calls the open folder now, without a walk along that path
+    if ((await readlink(pinned.path)) === folder) return pinned
+  } catch (error) {
+    await handle.close()
+    // no /proc, as in some containers
+    if (isSystemError(error)) return asIs
+    throw error
+  }
+  await handle.close()
+  throw changed(path)
 }
 
 /** The absolute path, if it lies below a root by its text. */

@@ -9,11 +9,16 @@ const names = (what: string, verb: 'Serve' | 'Do not serve'): z.ZodOptional<z.Zo
     .describe(`${verb} ${verb === 'Serve' ? 'only ' : ''}${what} that match one of these globs; * stands for anything.`)
     .optional()
 
+/** An absolute URI as RFC 3986 has it: what the URL parser would mend is refused, since clients compare URIs as they are. */
+function isUri(text: string): boolean {
+  return URL.canParse(text) && /^[a-z][a-z\d+.-]*:(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[\da-f]{2})*$/i.test(text)
+}
+
 const resource = z
   .strictObject({
     uri: z
       .string()
-      .refine((uri) => URL.canParse(uri), 'must be an absolute URI')
+      .refine(isUri, 'must be an absolute URI, with anything but ASCII percent-encoded')
       .describe('The URI under which clients read it.'),
     name: z.string().min(1),
     title: z.string().optional(),

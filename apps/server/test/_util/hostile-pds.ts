@@ -13,6 +13,8 @@ export type Answer = (request: IncomingMessage, response: ServerResponse, params
 /** A PDS written by hand that answers as it is told, and a directory that says of every DID that this is its PDS. */
 export interface HostilePds {
   readonly origin: string
+  /** An account whose DID document it serves itself. */
+  readonly webDid: string
   /** Methods that were called, as `GET getBlob`. */
   readonly calls: string[]
   /** Bodies of uploads with their headers. */
@@ -36,6 +38,10 @@ export async function hostilePds(): Promise<HostilePds> {
     if (url.pathname.startsWith('/did')) {
       const did = decodeURIComponent(url.pathname.slice(1))
       json(response, 200, documentOf(did, pds.endpoint ?? pds.origin))
+      return
+    }
+    if (url.pathname === '/.well-known/did.json') {
+      json(response, 200, documentOf(pds.webDid, pds.endpoint ?? pds.origin))
       return
     }
     const name = url.pathname.split('.').at(-1) ?? ''
@@ -63,6 +69,7 @@ export async function hostilePds(): Promise<HostilePds> {
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`
   const pds: HostilePds = {
     origin,
+    webDid: `did:web:${new URL(origin).host.replace(':', '%3A')}`,
     calls,
     uploads,
     answers: {},

@@ -88,6 +88,35 @@ test('of two who append different bytes at one place, one is told, and only the 
   expect(readdirSync(join(folder, 'uploads', pieces))).toHaveLength(1)
 })
 
+test('a piece that was kept stays whole when its answer is lost, and the state cannot be asked for either', async () => {
+  const { uploadId } = await beginUpload(atproto, { mimeType: 'text/plain' }, as('alice'))
+  const piece = { uploadId, offset: 0, data: base64('kept') }
+  let loads = 0
+  const lossy: Atproto = {
+    ...atproto,
+    uploads: (principal) => {
+      const uploads = atproto.uploads(principal)
+      return {
+        ...uploads,
+        create: uploads.create.bind(uploads),
+        complete: uploads.complete.bind(uploads),
+        load: async (id, options) => {
+          if (loads++ > 0) throw new Error('the disk is away')
+          return await uploads.load(id, options)
+        },
+        update: async (...args) => {
+          await uploads.update(...args)
+          throw new Error('the answer is lost')
+        },
+      }
+    },
+  }
+  expect(await refusal(appendUpload(lossy, piece, as('alice')))).toBe('the answer is lost')
+  expect(await appendUpload(atproto, piece, as('alice'))).toMatchObject({ received: 4 })
+  // read again, and found to be what was appended: the account is only asked for after that
+  expect(await refusal(finishUpload(atproto, uploadId, as('alice')))).not.toMatch(/lost or damaged/)
+})
+
 test('nothing is sent when the bytes are not those of the CID, or were damaged on the disk', async () => {
   const empty = 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku'
   const named = await beginUpload(atproto, { mimeType: 'text/plain', cid: empty }, as('alice'))

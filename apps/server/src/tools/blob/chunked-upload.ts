@@ -61,8 +61,11 @@ export async function appendUpload(
   } catch (error) {
     const now = await uploads.load(uploadId).catch(() => undefined)
     if (now !== undefined && holds(uploadOf(now), piece)) return stateOf(now)
-    // Nobody refers to what was written here.
-    await files.remove(upload.folder, piece)
+    // Only where another piece has come to this place can nobody refer to the file any more. Otherwise somebody who appends the same bytes may be
+    // about to, or the update was kept although its answer was lost; what is left over goes with the upload.
+    if (now !== undefined && bytesOf(uploadOf(now)) > offset) {
+      await files.remove(upload.folder, piece).catch(() => undefined)
+    }
     throw error
   }
 }

@@ -3,7 +3,7 @@ import type { ContentBlock, HandlerContext, ToolResult } from '@atenea/core'
 import type { Atproto } from '../../atproto/atproto.ts'
 import { blobContent, linkedType } from '../../atproto/blob-content.ts'
 import { blobUri } from '../../atproto/blob-uri.ts'
-import { FileRootError, saveBelow } from '../../atproto/file-roots.ts'
+import { assertSavable, saveBelow } from '../../atproto/file-roots.ts'
 import { withProgress } from '../../atproto/report-progress.ts'
 import { tellingFailures } from '../../atproto/tool-failure.ts'
 import type { BlobReport, BlobRequest } from '../get-blob.ts'
@@ -28,9 +28,8 @@ async function save(
   context: HandlerContext,
 ): Promise<Delivered> {
   const { fileRoots } = atproto.settings
-  if (fileRoots.length === 0) {
-    throw new FileRootError('This server may use no files: its operator has named no folder with --file-root')
-  }
+  // Before anything is fetched that could not be kept.
+  await assertSavable(fileRoots, saveTo)
   await using blob = await fetchBlob(atproto, { did, cid }, context)
   const savedTo = await saveBelow(fileRoots, saveTo, blob.read({ signal: context.signal }))
   return delivered({ ...facts(blob), delivered: 'file', savedTo }, [])

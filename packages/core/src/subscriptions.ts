@@ -122,17 +122,13 @@ export function createSubscriptions(options: CreateSubscriptionsOptions): Subscr
       return open.size
     },
 
-    async listen(call, context) {
+    listen(call, context) {
       const filter = parseListenFilter(call.params)
       admit(context, filter.resourceSubscriptions ?? [])
-      const granted = grant(filter, context)
-      const subscription = new Subscription(context, granted, report)
+      context.signal.throwIfAborted()
+      const subscription = new Subscription(context, grant(filter, context), report, leave)
       enter(subscription)
-      try {
-        return await subscription.run()
-      } finally {
-        leave(subscription)
-      }
+      return subscription.open()
     },
 
     listChanged(kind) {
@@ -155,25 +151,41 @@ export function createSubscriptions(options: CreateSubscriptionsOptions): Subscr
   }
 }
 
+const noUris: readonly string[] = []
+
 /**
  * One open subscription. When its client reads too slowly, notices wait, each kind and each resource once: what they say is that
- * something changed, so two are no more than one.
+ * something changed, so two are no more than one. Servers keep thousands of these that say nothing for hours, so what only some of
+ * them need is made for those.
  */
 class Subscription {
   readonly context: CallContext
   readonly uris: readonly string[]
   readonly #granted: SubscriptionFilter
   readonly #report: OnDiagnostic
-  readonly #waiting = new Map<string, Call>()
-  readonly #over = withResolvers<void>()
+  readonly #onOver: (subscription: Subscription) => void
+  readonly #outcome: Promise<Outcome>
+  #resolve!: (outcome: Outcome) => void
+  #reject!: (reason: unknown) => void
+  #waiting: Map<string, Call> | undefined
   #sending: Promise<void> | undefined
   #isOver = false
 
-  constructor(context: CallContext, granted: SubscriptionFilter, report: OnDiagnostic) {
+  constructor(
+    context: CallContext,
+    granted: SubscriptionFilter,
+    report: OnDiagnostic,
+    onOver: (subscription: Subscription) => void,
+  ) {
     this.context = context
-    this.uris = [...new Set(granted.resourceSubscriptions)]
+    this.uris = granted.resourceSubscriptions === undefined ? noUris : [...new Set(granted.resourceSubscriptions)]
     this.#granted = granted
     this.#report = report
+    this.#onOver = onOver
+    this.#outcome = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
   }
 
   wants(kind: ListKind): boolean {
@@ -181,28 +193,23 @@ class Subscription {
   }
 
   /** Acknowledges (MC-SUB-03), then stays until the server ends it or the caller leaves. */
-  async run(): Promise<Outcome> {
-    const { signal } = this.context
-    const onAbort = (): void => {
-      this.#isOver = true
-      this.#over.reject(signal.reason)
-    }
-    signal.throwIfAborted()
-    signal.addEventListener('abort', onAbort, { once: true })
-    try {
-      this.tell('', acknowledgement(this.#granted))
-      await this.#over.promise
-      return { kind: 'result', value: {} }
-    } finally {
-      this.#isOver = true
-      signal.removeEventListener('abort', onAbort)
-    }
+  open(): Promise<Outcome> {
+    this.context.signal.addEventListener('abort', this, { once: true })
+    this.tell('', acknowledgement(this.#granted))
+    return this.#outcome
+  }
+
+  /** The caller has left. */
+  handleEvent(): void {
+    this.#leave()
+    this.#reject(this.context.signal.reason)
   }
 
   /** Sends a notice, now or when the client has room. `key` tells notices apart that say the same. */
   tell(key: string, about: Call): void {
     if (this.#isOver) return
     if (this.#sending !== undefined) {
+      this.#waiting ??= new Map()
       this.#waiting.set(key, about)
       return
     }
@@ -212,20 +219,28 @@ class Subscription {
 
   /** Ends with the result once everything that waits has been taken, unless the caller leaves before. */
   async end(): Promise<void> {
-    const left = this.#over.promise.catch(() => undefined)
+    const left = this.#outcome.catch(() => undefined)
     await Promise.race([this.#sending, left])
-    this.#over.resolve()
+    this.#leave()
+    this.#resolve({ kind: 'result', value: {} })
+  }
+
+  #leave(): void {
+    if (this.#isOver) return
     this.#isOver = true
-    await left
+    this.context.signal.removeEventListener('abort', this)
+    this.#onOver(this)
   }
 
   async #sendWaiting(first: Promise<void>): Promise<void> {
     await first
-    for (let [next] = this.#waiting; next !== undefined && !this.#isOver; [next] = this.#waiting) {
+    const waiting = (this.#waiting ??= new Map<string, Call>())
+    for (let [next] = waiting; next !== undefined && !this.#isOver; [next] = waiting) {
       const [key, about] = next
-      this.#waiting.delete(key)
+      waiting.delete(key)
       await this.#emit(about)
     }
+    this.#waiting = undefined
     this.#sending = undefined
   }
 
@@ -242,20 +257,4 @@ class Subscription {
       return undefined
     }
   }
-}
-
-interface Resolvers<T> {
-  readonly promise: Promise<T>
-  readonly resolve: (value: T) => void
-  readonly reject: (reason: unknown) => void
-}
-
-function withResolvers<T>(): Resolvers<T> {
-  let resolve!: Resolvers<T>['resolve']
-  let reject!: Resolvers<T>['reject']
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  return { promise, resolve, reject }
 }

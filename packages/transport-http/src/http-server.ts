@@ -44,7 +44,7 @@ import { type ExchangeHostOptions, ServedExchange } from './exchange/serve.ts'
 import type { CreateHttpHandlerOptions } from './handler.ts'
 import { answerReadiness } from './readiness.ts'
 import type { EventLogOptions } from './session/event-log.ts'
-import { HttpSession } from './session/serve.ts'
+import { HttpSession, type HttpSessionHost } from './session/serve.ts'
 import { Sessions } from './session/sessions.ts'
 import type { Wheel } from './wheel.ts'
 
@@ -85,6 +85,7 @@ export class HttpServer implements BodySink {
   readonly #listens: CallRunner
   readonly #sessions: Sessions
   readonly #sessionsOfAnonymous: SessionLookup
+  readonly #sessionHost: HttpSessionHost
   readonly #codecs = new Map<string, { readonly info: Implementation; readonly codec: WireCodec }>()
   #draining: Promise<void> | undefined
 
@@ -105,6 +106,20 @@ export class HttpServer implements BodySink {
     const { maxSessions, sessionIdleTimeoutMs: idleTimeoutMs } = options
     this.#sessions = new Sessions({ clock, maxSessions, idleTimeoutMs })
     this.#sessionsOfAnonymous = this.#sessions.of(options.anonymous)
+    const { maxInFlight, defaultLogLevel, answerTimeoutMs } = options
+    this.#sessionHost = {
+      dispatcher,
+      session: {
+        policy,
+        maxInFlight,
+        onDiagnostic,
+        ...(defaultLogLevel !== undefined && { defaultLogLevel }),
+        ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
+      },
+      streams: this.#exchangeHost.streams,
+      log: options.log,
+      onOpened: (opened) => this.#sessions.add(opened),
+    }
   }
 
   get sessions(): number {
@@ -311,28 +326,8 @@ export class HttpServer implements BodySink {
       answerUnavailable(exchange, 'Too many sessions', message.id)
       return
     }
-    const { createSessionId, log } = this.#options
-    const session = new HttpSession({
-      id: createSessionId(),
-      principal: exchange.principal,
-      dispatcher: this.#dispatcher,
-      session: this.#sessionOptions(),
-      streams: this.#exchangeHost.streams,
-      log,
-      onOpened: (opened) => this.#sessions.add(opened),
-    })
+    const session = new HttpSession(this.#options.createSessionId(), exchange.principal, this.#sessionHost)
     session.request(message, exchange, this.#formsOf(exchange.headers['accept'] ?? '*/*'))
-  }
-
-  #sessionOptions(): ConstructorParameters<typeof HttpSession>[0]['session'] {
-    const { policy, maxInFlight, defaultLogLevel, answerTimeoutMs, onDiagnostic } = this.#options
-    return {
-      policy,
-      maxInFlight,
-      onDiagnostic,
-      ...(defaultLogLevel !== undefined && { defaultLogLevel }),
-      ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
-    }
   }
 
   #lookup({ principal }: HttpExchange): SessionLookup {

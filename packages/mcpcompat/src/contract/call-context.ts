@@ -16,7 +16,7 @@ import type { DecodedCall } from './wire.ts'
  * era, not for each call.
  */
 export interface CallHost {
-  readonly dispatcher: Dispatcher
+  readonly dispatcher: Pick<Dispatcher, 'call'>
   /** Writes a notice of a call that is still open. */
   notify(context: ServedContext, notice: Call): void | Promise<void>
   /** Writes the answer. May throw when the outcome cannot be written; then `refuse` is called. */

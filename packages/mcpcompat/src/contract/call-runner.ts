@@ -15,15 +15,16 @@ export interface CallRunnerOptions {
  * no promise and is never entered. Ids are those of the peer, whatever the era of each call.
  */
 export class CallRunner {
-  readonly #open = new Map<RpcId, ServedContext>()
+  // Made when they are needed: a server keeps a runner for each of its sessions, most of which have nothing open.
+  #open: Map<RpcId, ServedContext> | undefined
   /** Open calls whose id was taken: on carriers with a stream for each request that is the peer's own affair. */
-  readonly #sameId = new Set<ServedContext>()
+  #sameId: Set<ServedContext> | undefined
   readonly #maxInFlight: number
   readonly #onDiagnostic: OnDiagnostic | undefined
   /** Handlers that have not returned. A cancelled call frees its id at once, but a handler that goes on counts on. */
   #running = 0
-  #onIdle: (() => void)[] = []
-  #onSettled: (() => void)[] = []
+  #onIdle: (() => void)[] | undefined
+  #onSettled: (() => void)[] | undefined
 
   constructor(options: CallRunnerOptions) {
     this.#maxInFlight = options.maxInFlight
@@ -32,17 +33,17 @@ export class CallRunner {
 
   /** Calls whose answer is still owed, as they are now. */
   get openCalls(): readonly ServedContext[] {
-    return [...this.#open.values(), ...this.#sameId]
+    return [...(this.#open?.values() ?? []), ...(this.#sameId ?? [])]
   }
 
   /** The open call with this id. */
   get(id: RpcId): ServedContext | undefined {
-    return this.#open.get(id)
+    return this.#open?.get(id)
   }
 
   /** Whether an answer under this id is still owed. */
   has(id: RpcId): boolean {
-    return this.#open.size !== 0 && this.#open.has(id)
+    return this.#open?.has(id) === true
   }
 
   /** Whether no further call may start now. */
@@ -81,7 +82,7 @@ export class CallRunner {
   /** Cancels an open call: its id is free at once, its signal aborts, and nothing is written for it any more. */
   cancel(context: ServedContext, reason: unknown): void {
     if (context.ended) return
-    this.#leave(context)
+    if (this.#open !== undefined) this.#leave(this.#open, context)
     context.cancel(reason)
     this.#wake()
   }
@@ -93,12 +94,12 @@ export class CallRunner {
 
   /** Resolves when no answer is owed. */
   idle(): Promise<void> {
-    return this.#nothingOwed ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve))
+    return this.#nothingOwed ? Promise.resolve() : new Promise((resolve) => (this.#onIdle ??= []).push(resolve))
   }
 
   /** Resolves when no handler runs, those of cancelled calls included. */
   settled(): Promise<void> {
-    return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => this.#onSettled.push(resolve))
+    return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => (this.#onSettled ??= []).push(resolve))
   }
 
   #land(context: ServedContext, outcome: Outcome | undefined, error: unknown): void {
@@ -121,7 +122,7 @@ export class CallRunner {
 
   #settleLater(context: ServedContext, outcome: Outcome | undefined, error: unknown, closing: Promise<void>): void {
     this.#running++
-    if (!context.ended && this.#open.get(context.id) !== context) this.#enter(context)
+    if (!context.ended && this.#open?.get(context.id) !== context) this.#enter(context)
     const answer = (): void => {
       this.#answer(context, outcome, error)
       this.#running--
@@ -136,7 +137,7 @@ export class CallRunner {
   #answer(context: ServedContext, outcome: Outcome | undefined, error: unknown): void {
     if (context.ended) return
     context.ended = true
-    if (this.#open.size !== 0) this.#leave(context)
+    if (this.#open !== undefined && this.#open.size !== 0) this.#leave(this.#open, context)
     if (outcome === undefined) {
       context.host.refuse(context, error)
       return
@@ -149,24 +150,25 @@ export class CallRunner {
   }
 
   get #nothingOwed(): boolean {
-    return this.#open.size === 0 && this.#sameId.size === 0
+    return (this.#open?.size ?? 0) === 0 && (this.#sameId?.size ?? 0) === 0
   }
 
   #enter(context: ServedContext): void {
-    if (this.#open.has(context.id)) this.#sameId.add(context)
+    this.#open ??= new Map()
+    if (this.#open.has(context.id)) (this.#sameId ??= new Set()).add(context)
     else this.#open.set(context.id, context)
   }
 
-  #leave(context: ServedContext): void {
-    if (this.#open.get(context.id) === context) this.#open.delete(context.id)
-    else this.#sameId.delete(context)
+  #leave(open: Map<RpcId, ServedContext>, context: ServedContext): void {
+    if (open.get(context.id) === context) open.delete(context.id)
+    else this.#sameId?.delete(context)
   }
 
   #wake(): void {
-    if (this.#nothingOwed && this.#onIdle.length > 0) {
+    if (this.#onIdle !== undefined && this.#nothingOwed) {
       for (const resolve of this.#onIdle.splice(0)) resolve()
     }
-    if (this.#running === 0 && this.#onSettled.length > 0) {
+    if (this.#onSettled !== undefined && this.#running === 0) {
       for (const resolve of this.#onSettled.splice(0)) resolve()
     }
   }

@@ -11,18 +11,23 @@ import { nextRound } from '../results.ts'
 import { type ClientQuestions, UnansweredError } from './client-questions.ts'
 import type { LegacyFeatures } from './features.ts'
 
+/** Who is asked. Most clients never are, so their questions are looked for only then. */
+export interface AskedClient {
+  readonly questions: ClientQuestions
+}
+
 /**
  * Calls a dispatcher on behalf of a client that knows no asks: what the dispatcher asks is put to the client as requests of
  * their own, and the call goes on with the answers (BR-121, BR-123), for a bounded number of rounds (A-42).
  */
 export class AskingCaller {
   readonly #dispatcher: Dispatcher
-  readonly #questions: ClientQuestions
+  readonly #client: AskedClient
   readonly #clock: Clock
 
-  constructor(dispatcher: Dispatcher, questions: ClientQuestions, clock: Clock) {
+  constructor(dispatcher: Dispatcher, client: AskedClient, clock: Clock) {
     this.#dispatcher = dispatcher
-    this.#questions = questions
+    this.#client = client
     this.#clock = clock
   }
 
@@ -48,7 +53,7 @@ export class AskingCaller {
       let inputResponses: JsonObject = {}
       try {
         if (ask.inputRequests !== undefined) {
-          inputResponses = await this.#questions.ask(context, ask.inputRequests, features)
+          inputResponses = await this.#client.questions.ask(context, ask.inputRequests, features)
         }
       } catch (error) {
         if (error instanceof UnansweredError) return unanswered(call, error)

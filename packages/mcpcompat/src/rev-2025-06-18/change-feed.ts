@@ -45,7 +45,8 @@ const maxReopenDelayMs = 30_000
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions
   #types: SubscriptionFilter = {}
-  readonly #uris = new Set<string>()
+  /** Made with the first subscription. */
+  #uris: Set<string> | undefined
   #current: Listen | undefined
   #opening: Listen | undefined
   #applying: Promise<void> | undefined
@@ -73,24 +74,25 @@ export class ChangeFeed {
    * is asking once.
    */
   async subscribe(uri: string): Promise<void> {
-    if (!this.#uris.has(uri) && this.#uris.size >= this.#options.maxSubscriptions) {
+    const uris = (this.#uris ??= new Set())
+    if (!uris.has(uri) && uris.size >= this.#options.maxSubscriptions) {
       throw new RpcError(rpcCode.internalError, `At most ${this.#options.maxSubscriptions} resources can be subscribed`)
     }
-    this.#uris.add(uri)
+    uris.add(uri)
     try {
       if (this.#current?.granted.resourceSubscriptions?.includes(uri) !== true) await this.#apply()
     } catch (error) {
-      this.#uris.delete(uri)
+      uris.delete(uri)
       throw error
     }
     if (this.#current?.granted.resourceSubscriptions?.includes(uri) === true) return
-    this.#uris.delete(uri)
+    uris.delete(uri)
     throw new RpcError(rpcCode.invalidParams, 'This resource cannot be subscribed', { data: { uri } })
   }
 
   /** Ends a subscription: nothing about this resource is forwarded any more. */
   unsubscribe(uri: string): void {
-    if (!this.#uris.delete(uri) || this.#closed) return
+    if (this.#uris?.delete(uri) !== true || this.#closed) return
     this.#apply().catch((error: unknown) => this.#report(error))
   }
 
@@ -119,7 +121,9 @@ export class ChangeFeed {
     while (this.#stale && !this.#closed) {
       this.#stale = false
       const filter: SubscriptionFilter =
-        this.#uris.size > 0 ? { ...this.#types, resourceSubscriptions: [...this.#uris] } : this.#types
+        this.#uris !== undefined && this.#uris.size > 0
+          ? { ...this.#types, resourceSubscriptions: [...this.#uris] }
+          : this.#types
       if (Object.keys(filter).length > 0) {
         await this.#open(filter)
       } else if (this.#current !== undefined) {
@@ -183,7 +187,7 @@ export class ChangeFeed {
       // Unsubscribed, though the listen does not know it yet. A uri that was never subscribed lies under one that is (A-32).
       if (
         typeof uri === 'string' &&
-        !this.#uris.has(uri) &&
+        this.#uris?.has(uri) !== true &&
         listen.filter.resourceSubscriptions?.includes(uri) === true
       )
         return
@@ -221,7 +225,7 @@ export class ChangeFeed {
     if (missed.promptsListChanged === true) told(notice.promptsChanged)
     if (missed.resourcesListChanged === true) told(notice.resourcesChanged)
     for (const uri of missed.resourceSubscriptions ?? []) {
-      if (this.#uris.has(uri)) told(notice.resourceUpdated, { uri })
+      if (this.#uris?.has(uri) === true) told(notice.resourceUpdated, { uri })
     }
   }
 

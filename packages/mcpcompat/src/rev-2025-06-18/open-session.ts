@@ -41,12 +41,13 @@ export class OpenSession implements SessionFacts, PeerSession {
   logLevel: LogLevel | undefined
   wantedLevel: LogLevel | undefined
   readonly #options: OpenSessionOptions
-  readonly #followers = new Set<PeerSessionListener>()
+  // made when they are needed: most sessions have none of them
+  #followers: Set<PeerSessionListener> | undefined
   readonly #feed: ChangeFeed
   readonly #onDiagnostic: OnDiagnostic | undefined
   #view: ServerView | undefined
   #initialized = false
-  #onInitialized: (() => void)[] = []
+  #onInitialized: (() => void)[] | undefined
 
   constructor(options: OpenSessionOptions) {
     this.#options = options
@@ -74,13 +75,14 @@ export class OpenSession implements SessionFacts, PeerSession {
   }
 
   follow(listener: PeerSessionListener): Disposable {
-    this.#followers.add(listener)
-    return { [Symbol.dispose]: () => void this.#followers.delete(listener) }
+    const followers = (this.#followers ??= new Set())
+    followers.add(listener)
+    return { [Symbol.dispose]: () => void followers.delete(listener) }
   }
 
   /** The client's roots have changed (BR-114: the modern model does not know of that, those who follow the session may). */
   rootsChanged(): void {
-    for (const follower of this.#followers) follower.rootsChanged()
+    for (const follower of this.#followers ?? []) follower.rootsChanged()
   }
 
   /** What was offered in the answer to the handshake, and thereby agreed on (LG-LIFE-09). */
@@ -93,13 +95,13 @@ export class OpenSession implements SessionFacts, PeerSession {
   initialized(): void {
     if (this.#initialized) return
     this.#initialized = true
-    for (const resolve of this.#onInitialized.splice(0)) resolve()
+    for (const resolve of this.#onInitialized?.splice(0) ?? []) resolve()
     if (this.#view !== undefined) this.#followLists(this.#view)
   }
 
   /** Resolves when the client may be asked. */
   ready(): Promise<void> {
-    return this.#initialized ? Promise.resolve() : new Promise((resolve) => this.#onInitialized.push(resolve))
+    return this.#initialized ? Promise.resolve() : new Promise((resolve) => (this.#onInitialized ??= []).push(resolve))
   }
 
   /** `logging/setLevel` (LG-LOG-01, BR-109). */
@@ -110,7 +112,7 @@ export class OpenSession implements SessionFacts, PeerSession {
       throw new RpcError(rpcCode.invalidParams, 'Invalid params: level must be one of the eight log levels')
     this.logLevel = level
     this.wantedLevel = level
-    for (const follower of this.#followers) follower.level(level)
+    for (const follower of this.#followers ?? []) follower.level(level)
   }
 
   /** `resources/subscribe` (LG-RES-02, BR-107). */
@@ -125,7 +127,7 @@ export class OpenSession implements SessionFacts, PeerSession {
 
   /** Ends what the session opened. The scope is closed by the caller, who waits for it. */
   end(reason: unknown): void {
-    this.#followers.clear()
+    this.#followers?.clear()
     this.#feed.close(reason)
   }
 

@@ -17,7 +17,7 @@ import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
 import type { JsonRecord } from '../jsonrpc/json.ts'
 import type { RpcId, RpcMessage, RpcNotification, RpcRequest } from '../jsonrpc/message.ts'
 import { legacyRevision, type RevisionPolicy } from '../revisions.ts'
-import { AskingCaller } from './asking.ts'
+import { type AskedClient, AskingCaller } from './asking.ts'
 import { ClientQuestions } from './client-questions.ts'
 import { createLegacyCodec } from './codec.ts'
 import { initializeResult, readInitialize } from './handshake.ts'
@@ -76,42 +76,46 @@ export function createServerSession(
 
 const empty: Outcome = { kind: 'result', value: {} }
 
-class LegacyServerSession implements ServerSession, CallHost {
-  /** What calls are dispatched to: the legacy methods here, everything else behind the questions. */
-  readonly dispatcher: Dispatcher
+class LegacyServerSession implements ServerSession, CallHost, AskedClient {
   readonly #inner: Dispatcher
   readonly #port: PeerPort
   readonly #clock: Clock
   readonly #options: CreateServerSessionOptions
+  readonly #onDiagnostic: OnDiagnostic | undefined
   readonly #runner: CallRunner
-  readonly #questions: ClientQuestions
   readonly #asking: AskingCaller
   /** For the few messages that may come before the handshake. */
   #codec: WireCodec
   #session: OpenSession | undefined
+  #questions: ClientQuestions | undefined
+  /** Why nothing that is asked will be answered any more. */
+  #unheard: string | undefined
 
   constructor(dispatcher: Dispatcher, port: PeerPort, options: CreateServerSessionOptions) {
     this.#inner = dispatcher
     this.#port = port
     this.#clock = port.clock ?? systemClock
     const onDiagnostic = safeDiagnostics(options.onDiagnostic)
-    this.#options = { ...options, onDiagnostic }
+    this.#options = options
+    this.#onDiagnostic = onDiagnostic
     this.#runner = options.runner ?? new CallRunner({ maxInFlight: options.maxInFlight ?? 1_024, onDiagnostic })
-    this.#questions = new ClientQuestions({
-      port,
-      clock: this.#clock,
-      answerTimeoutMs: options.answerTimeoutMs ?? 600_000,
-      maxOpen: options.maxQuestions ?? 256,
-      ready: () => this.#session?.ready() ?? Promise.resolve(),
-    })
-    this.#asking = new AskingCaller(dispatcher, this.#questions, this.#clock)
+    this.#asking = new AskingCaller(dispatcher, this, this.#clock)
     this.#codec = createLegacyCodec({ revision: options.policy.legacy[0] ?? legacyRevision })
-    this.dispatcher = {
-      call: (call, context) => this.#call(call, context as ServedContext),
-      notify: (notice, context) => dispatcher.notify(notice, context),
-      view: (principal, viewer) => dispatcher.view(principal, viewer),
-      drain: () => dispatcher.drain(),
+  }
+
+  /** Made with the first question: a server may keep thousands of sessions, and asks in few of them. */
+  get questions(): ClientQuestions {
+    if (this.#questions === undefined) {
+      this.#questions = new ClientQuestions({
+        port: this.#port,
+        clock: this.#clock,
+        answerTimeoutMs: this.#options.answerTimeoutMs ?? 600_000,
+        maxOpen: this.#options.maxQuestions ?? 256,
+        ready: () => this.#session?.ready() ?? Promise.resolve(),
+      })
+      if (this.#unheard !== undefined) this.#questions.end(this.#unheard)
     }
+    return this.#questions
   }
 
   get revision(): string | undefined {
@@ -128,21 +132,26 @@ class LegacyServerSession implements ServerSession, CallHost {
         return
       case 'result':
       case 'error':
-        if (!this.#questions.answered(message)) this.#reportUnexpected()
+        if (this.#questions?.answered(message) !== true) this.#reportUnexpected()
     }
   }
 
   inputEnded(): void {
-    this.#questions.end('The client has closed its side')
+    this.#endQuestions('The client has closed its side')
   }
 
   async close(reason: unknown): Promise<void> {
-    this.#questions.end('The session is over')
+    this.#endQuestions('The session is over')
     if (this.#options.runner === undefined) this.#runner.cancelAll(reason)
     await this.#endSession(reason)
   }
 
   // the host of its calls
+
+  /** What calls are dispatched to: the legacy methods here, everything else behind the questions. */
+  get dispatcher(): this {
+    return this
+  }
 
   notify(context: ServedContext, notice: Call): void | Promise<void> {
     const message = this.#codec.encodeNotice(context.call, notice, context, context.id)
@@ -154,7 +163,7 @@ class LegacyServerSession implements ServerSession, CallHost {
   }
 
   refuse(context: ServedContext, error: unknown): void {
-    reportFailure(error, context.call, this.#options.onDiagnostic)
+    reportFailure(error, context.call, this.#onDiagnostic)
     void this.#port.send(this.#codec.encodeError(error, context.id, context.call))
   }
 
@@ -177,7 +186,7 @@ class LegacyServerSession implements ServerSession, CallHost {
   #notification(message: RpcNotification, { principal, hints }: MessageOrigin): void {
     switch (message.method) {
       case noticeName.cancelled:
-        cancelForPeer(this.#runner, message.params, this.#options.onDiagnostic)
+        cancelForPeer(this.#runner, message.params, this.#onDiagnostic)
         return
       case legacyNotice.initialized:
         this.#session?.initialized()
@@ -206,15 +215,16 @@ class LegacyServerSession implements ServerSession, CallHost {
     }
     const context = new ServedContext(this, '', { call, context: facts }, principal, hints, session.scope, session)
     context.ended = true // nothing can be written for a notification
-    notifyDispatcher(this.#inner, call, context, this.#options.onDiagnostic)
+    notifyDispatcher(this.#inner, call, context, this.#onDiagnostic)
   }
 
-  #call(call: Call, context: ServedContext): Outcome | Promise<Outcome> {
+  call(call: Call, context: CallContext): Outcome | Promise<Outcome> {
+    const served = context as ServedContext // made in #request
     switch (call.method) {
       case legacyMethod.ping:
         return empty
       case legacyMethod.initialize:
-        return this.#initialize(call, context)
+        return this.#initialize(call, served)
     }
     const session = this.#session
     if (session === undefined) throw new RpcError(rpcCode.invalidParams, 'Send initialize first')
@@ -228,7 +238,7 @@ class LegacyServerSession implements ServerSession, CallHost {
         session.unsubscribe(call.params)
         return empty
       default:
-        return this.#asking.call(call, context, session.handshake.features)
+        return this.#asking.call(call, served, session.handshake.features)
     }
   }
 
@@ -239,7 +249,7 @@ class LegacyServerSession implements ServerSession, CallHost {
   #initialize(call: Call, context: ServedContext): Outcome | Promise<Outcome> {
     const handshake = readInitialize(call.params, this.#options.policy)
     this.#endSession(new DOMException('The client opened a new session', 'AbortError')).catch((error: unknown) => {
-      reportFailure(error, call, this.#options.onDiagnostic)
+      reportFailure(error, call, this.#onDiagnostic)
     })
     const session = new OpenSession({
       handshake,
@@ -251,7 +261,7 @@ class LegacyServerSession implements ServerSession, CallHost {
       forward: (notice) => this.#forward(notice),
       ask: (request, options) => this.#relay(session, request, options),
       tell: (notice, related) => this.#tell(session, notice, related),
-      onDiagnostic: this.#options.onDiagnostic,
+      onDiagnostic: this.#onDiagnostic,
     })
     this.#session = session
     this.#codec = session.codec
@@ -272,6 +282,11 @@ class LegacyServerSession implements ServerSession, CallHost {
     })
   }
 
+  #endQuestions(reason: string): void {
+    this.#unheard = reason
+    this.#questions?.end(reason)
+  }
+
   async #endSession(reason: unknown): Promise<void> {
     const session = this.#session
     this.#session = undefined
@@ -290,7 +305,7 @@ class LegacyServerSession implements ServerSession, CallHost {
       return Promise.reject(new RpcError(rpcCode.methodNotFound, 'Method not found'))
     }
     const callId = idOf(related)
-    return this.#questions.relay(request, { ...(callId !== undefined && { callId }), ...(signal && { signal }) })
+    return this.questions.relay(request, { ...(callId !== undefined && { callId }), ...(signal && { signal }) })
   }
 
   #tell(session: OpenSession, { method, params }: Call, related: CallContext | undefined): void {
@@ -300,7 +315,7 @@ class LegacyServerSession implements ServerSession, CallHost {
   }
 
   #reportUnexpected(): void {
-    this.#options.onDiagnostic?.({
+    this.#onDiagnostic?.({
       level: 'debug',
       code: 'unexpected-response',
       message: 'The client answered a question that is not open; the answer was dropped.',

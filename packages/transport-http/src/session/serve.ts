@@ -20,9 +20,8 @@ import { sseComment, sseEventWithId, sseFields } from '../sse/encode.ts'
 import { EventStream, type StreamPolicy } from '../sse/event-stream.ts'
 import { EventLog, type EventLogOptions, eventId, type LoggedEvent, readEventId } from './event-log.ts'
 
-export interface HttpSessionOptions {
-  readonly id: string
-  readonly principal: Principal
+/** What all sessions of a handler share. */
+export interface HttpSessionHost {
   readonly dispatcher: Dispatcher
   readonly session: Omit<CreateServerSessionOptions, 'runner'>
   readonly streams: StreamPolicy
@@ -36,12 +35,16 @@ const standalone = 0
 
 /** The POST of one request, until it is answered. */
 interface OpenPost {
+  /** Under which it runs here. */
+  readonly id: RpcId
   /** As the client gave it, which may be the id of another open request too (A-21). */
   readonly clientId: RpcId
   readonly forms: AnswerForms
   readonly stream: number
   /** Where the answer goes, unless the client has gone; it may come back for it. */
-  reply: { readonly exchange: HttpExchange; readonly events: EventStream | undefined } | undefined
+  exchange: HttpExchange | undefined
+  /** The stream of events on that exchange, when one was begun. */
+  events: EventStream | undefined
   /** Whether a stream that is gone had begun, so that the client can ask for the rest of it. */
   streamed: boolean
 }
@@ -56,12 +59,14 @@ export class HttpSession implements PeerPort {
   readonly principal: Principal
   /** When the client was last heard of, by the clock of the sessions. */
   lastSeen = 0
-  readonly #options: HttpSessionOptions
+  readonly #host: HttpSessionHost
   readonly #runner: CallRunner
   readonly #session: ServerSession
   readonly #log: EventLog
-  /** By the id under which a request runs here. */
-  readonly #posts = new Map<RpcId, OpenPost>()
+  /** The request that is just being taken. Most are answered before anybody has to look for them. */
+  #arriving: OpenPost | undefined
+  /** All others that wait for their answers, by the id under which each runs here. */
+  #posts: Map<RpcId, OpenPost> | undefined
   /** The GET stream, of which a session has one at most. */
   #events: EventStream | undefined
   /** The last event of the standalone stream that some client was given. */
@@ -72,16 +77,16 @@ export class HttpSession implements PeerPort {
   #opened = false
   #over = false
 
-  constructor(options: HttpSessionOptions) {
-    this.id = options.id
-    this.principal = options.principal
-    this.#options = options
-    this.#log = new EventLog(options.log)
+  constructor(id: string, principal: Principal, host: HttpSessionHost) {
+    this.id = id
+    this.principal = principal
+    this.#host = host
+    this.#log = new EventLog(host.log)
     this.#runner = new CallRunner({
-      maxInFlight: options.session.maxInFlight ?? 1_024,
-      onDiagnostic: options.session.onDiagnostic,
+      maxInFlight: host.session.maxInFlight ?? 1_024,
+      onDiagnostic: host.session.onDiagnostic,
     })
-    this.#session = createServerSession(options.dispatcher, this, { ...options.session, runner: this.#runner })
+    this.#session = createServerSession(host.dispatcher, this, { ...host.session, runner: this.#runner })
   }
 
   /** The revision that was agreed on. */
@@ -91,25 +96,31 @@ export class HttpSession implements PeerPort {
 
   /** Whether requests of the client wait for their answers. */
   get busy(): boolean {
-    return this.#posts.size > 0
+    return this.#arriving !== undefined || (this.#posts?.size ?? 0) > 0
   }
 
   // what the client sends
 
   /** Takes a request. Its answer goes to this exchange. */
   request(message: RpcRequest, exchange: HttpExchange, forms: AnswerForms): void {
-    const id = this.#posts.has(message.id) ? this.#alias() : message.id
+    const id = this.#posts?.has(message.id) === true ? this.#alias(this.#posts) : message.id
     const post: OpenPost = {
+      id,
       clientId: message.id,
       forms,
       stream: ++this.#lastStream,
-      reply: { exchange, events: undefined },
+      exchange,
+      events: undefined,
       streamed: false,
     }
-    this.#posts.set(id, post)
+    this.#arriving = post
     const origin = { principal: exchange.principal, hints: exchange.headers }
     this.#session.receive(id === message.id ? message : { ...message, id }, origin)
-    if (this.#posts.get(id) === post) this.#attach(post, exchange)
+    if (this.#arriving !== post) return
+    this.#arriving = undefined
+    this.#posts ??= new Map()
+    this.#posts.set(id, post)
+    this.#attach(post, exchange)
   }
 
   /** Takes a notification, or the answer to a question. */
@@ -139,8 +150,8 @@ export class HttpSession implements PeerPort {
    * the answer. False when it would not know how to.
    */
   release(id: RpcId, retryMs: number): boolean {
-    const post = this.#posts.get(id)
-    if (!this.#primes || post?.reply === undefined || !post.forms.sse) return false
+    const post = this.#post(id)
+    if (!this.#primes || post?.exchange === undefined || !post.forms.sse) return false
     const events = this.#streamOf(post)
     void events?.write(`retry: ${retryMs}\n\n`)
     detach(post)
@@ -153,11 +164,11 @@ export class HttpSession implements PeerPort {
   send(message: RpcMessage, options?: SendOptions): void | Promise<void> {
     if (this.#over) return
     if (message.kind === 'result' || message.kind === 'error') {
-      const post = message.id === undefined ? undefined : this.#posts.get(message.id)
-      if (post !== undefined) this.#answer(message.id as RpcId, post, message)
+      const post = message.id === undefined ? undefined : this.#post(message.id)
+      if (post !== undefined) this.#answer(post, message)
       return
     }
-    const post = options?.relatedTo === undefined ? undefined : this.#posts.get(options.relatedTo)
+    const post = options?.relatedTo === undefined ? undefined : this.#post(options.relatedTo)
     if (post === undefined) return this.#sendStandalone(message)
     if (post.forms.sse) return this.#sendRelated(post, message)
     // a question can go another way than the answer; what is only told on the way is left out (A-20)
@@ -177,34 +188,46 @@ export class HttpSession implements PeerPort {
     for (const context of this.#runner.openCalls) context.host.refuse(context, sessionEnded())
     this.#over = true
     this.#runner.cancelAll(reason)
-    for (const [id, post] of this.#posts) this.#drop(id, post)
+    for (const post of this.#openPosts) this.#drop(post)
     this.#events?.finish('')
     this.#events = undefined
     await this.#session.close(reason)
   }
 
-  #alias(): RpcId {
+  #alias(taken: ReadonlyMap<RpcId, OpenPost>): RpcId {
     let id: string
     do id = `again-${++this.#lastAlias}`
-    while (this.#posts.has(id))
+    while (taken.has(id))
     return id
+  }
+
+  #post(id: RpcId): OpenPost | undefined {
+    return this.#arriving?.id === id ? this.#arriving : this.#posts?.get(id)
+  }
+
+  get #openPosts(): readonly OpenPost[] {
+    const others = [...(this.#posts?.values() ?? [])]
+    return this.#arriving === undefined ? others : [this.#arriving, ...others]
+  }
+
+  #forget(post: OpenPost): void {
+    if (this.#arriving === post) this.#arriving = undefined
+    else this.#posts?.delete(post.id)
   }
 
   /** A request that is not answered at once: its client may go, and it may be quiet for long. */
   #attach(post: OpenPost, exchange: HttpExchange): void {
     if (post.forms.sse) this.#streamOf(post)
     exchange.watch(() => {
-      if (post.reply?.exchange === exchange) detach(post)
+      if (post.exchange === exchange) detach(post)
     })
   }
 
   #streamOf(post: OpenPost): EventStream | undefined {
-    const { reply } = post
-    if (reply === undefined) return undefined
-    if (reply.events !== undefined) return reply.events
-    const events = new EventStream(reply.exchange, this.#options.streams, this.#fields(), this.#prime(post.stream))
-    post.reply = { exchange: reply.exchange, events }
-    return events
+    const { exchange } = post
+    if (exchange === undefined) return undefined
+    post.events ??= new EventStream(exchange, this.#host.streams, this.#fields(), this.#prime(post.stream))
+    return post.events
   }
 
   #sendRelated(post: OpenPost, message: RpcMessage): void | Promise<void> {
@@ -213,35 +236,33 @@ export class HttpSession implements PeerPort {
     return events?.write(written(this.#log.append(post.stream, encodeMessage(message))))
   }
 
-  #answer(id: RpcId, post: OpenPost, answer: RpcResponse): void {
-    this.#posts.delete(id)
-    const message = { ...answer, id: post.clientId }
-    const text = encodeMessage(message)
+  #answer(post: OpenPost, answer: RpcResponse): void {
+    this.#forget(post)
+    const { id, clientId, exchange, events } = post
+    const text = encodeMessage(id === clientId ? answer : { ...answer, id: clientId })
     const opening = this.#opening(answer)
-    const { reply } = post
-    if (post.streamed || reply?.events?.opened === true) {
+    if (post.streamed || events?.opened === true) {
       const event = this.#log.append(post.stream, text)
-      reply?.events?.finish(written(event))
+      events?.finish(written(event))
       return
     }
-    if (reply === undefined) return // nobody can ask for it, since no event was ever seen
-    reply.events?.leave()
+    if (exchange === undefined) return // nobody can ask for it, since no event was ever seen
+    events?.leave()
     if (post.forms.json) {
-      reply.exchange.whole(200, [...jsonFields, ...opening], text)
+      exchange.whole(200, opening === undefined ? jsonFields : [...jsonFields, ...opening], text)
     } else {
       const first = this.#prime(post.stream)
       const event = this.#log.append(post.stream, text)
-      reply.exchange.whole(200, [...sseFields, ...opening], first + written(event))
+      exchange.whole(200, [...sseFields, ...(opening ?? [])], first + written(event))
     }
   }
 
   /** The first answer of a session tells its id (LG-SESS-01); a handshake that failed has opened nothing. */
-  #opening(answer: RpcResponse): HeaderFields {
-    if (this.#opened) return []
-    if (answer.kind === 'error' || this.#session.revision === undefined) return []
+  #opening(answer: RpcResponse): HeaderFields | undefined {
+    if (this.#opened || answer.kind === 'error' || this.#session.revision === undefined) return undefined
     this.#opened = true
     this.#primes = featuresOf(this.#session.revision).primedStreams
-    this.#options.onOpened(this)
+    this.#host.onOpened(this)
     return this.#fieldsOfId
   }
 
@@ -269,7 +290,7 @@ export class HttpSession implements PeerPort {
     // the newest connection is the one that somebody reads (decisions 2.2)
     this.#events?.finish('')
     const opening = this.#prime(standalone) || sseComment
-    const events = new EventStream(exchange, this.#options.streams, this.#fields(), opening)
+    const events = new EventStream(exchange, this.#host.streams, this.#fields(), opening)
     this.#events = events
     const missed = this.#log.after(standalone, after)
     this.#delivered = Math.max(this.#delivered, missed.at(-1)?.number ?? 0)
@@ -284,47 +305,49 @@ export class HttpSession implements PeerPort {
   /** The rest of the answer to one request: what was missed, and what is still to come (LG-RESUME-02). */
   #resume(exchange: HttpExchange, last: Pick<LoggedEvent, 'stream' | 'number'>): void {
     const missed = this.#log.after(last.stream, last.number).map(written).join('')
-    const post = [...this.#posts.values()].find(({ stream }) => stream === last.stream)
-    const events = new EventStream(exchange, this.#options.streams, this.#fields())
+    const post = this.#openPosts.find(({ stream }) => stream === last.stream)
+    const events = new EventStream(exchange, this.#host.streams, this.#fields())
     void events.write(missed === '' ? sseComment : missed)
     if (post === undefined) {
       events.finish('')
       return
     }
     this.#endReply(post)
-    post.reply = { exchange, events }
+    post.exchange = exchange
+    post.events = events
     post.streamed = true
     this.#attach(post, exchange)
   }
 
   /** The streams of calls that the client has cancelled: no answer will come on them. */
   #endCancelled(): void {
-    for (const [id, post] of this.#posts) if (!this.#runner.has(id)) this.#drop(id, post)
+    for (const post of this.#openPosts) if (!this.#runner.has(post.id)) this.#drop(post)
   }
 
-  #drop(id: RpcId, post: OpenPost): void {
-    this.#posts.delete(id)
+  #drop(post: OpenPost): void {
+    this.#forget(post)
     this.#endReply(post)
   }
 
   /** Ends the response of a request without its answer. */
-  #endReply({ reply, forms }: OpenPost): void {
-    if (reply === undefined) return
-    if (reply.events?.opened === true) reply.events.finish('')
+  #endReply({ exchange, events, forms }: OpenPost): void {
+    if (exchange === undefined) return
+    if (events?.opened === true) events.finish('')
     else {
-      reply.events?.leave()
+      events?.leave()
       // neither an answer nor a fault: an empty stream, or nothing at all
-      if (forms.sse) reply.exchange.whole(200, this.#fields(), '')
-      else reply.exchange.whole(202, [], '')
+      if (forms.sse) exchange.whole(200, this.#fields(), '')
+      else exchange.whole(202, [], '')
     }
   }
 }
 
 /** The client has gone, or was told to come back: what is still to come waits for it. */
 function detach(post: OpenPost): void {
-  const { events } = post.reply ?? {}
+  const { events } = post
   post.streamed ||= events?.opened === true
-  post.reply = undefined
+  post.exchange = undefined
+  post.events = undefined
   events?.leave()
 }
 

@@ -20,8 +20,9 @@ const maxStalledTurns = 8
 export class EventStream extends Rider {
   readonly #exchange: HttpExchange
   readonly #policy: StreamPolicy
-  readonly #fields: HeaderFields
-  readonly #opening: string
+  /** What goes out before the first event; let go with it. */
+  #fields: HeaderFields
+  #opening: string
   #opened = false
   #stalledTurns = 0
   /** Bytes that waited at the last turn. */
@@ -50,6 +51,8 @@ export class EventStream extends Rider {
     if (!this.#opened) {
       this.#opened = true
       this.#exchange.open(this.#fields, this.#opening + text)
+      this.#fields = sseFields
+      this.#opening = ''
       return
     }
     const taken = this.#exchange.write(text)

@@ -1,8 +1,9 @@
-import type { Logger, Redactor } from '@atenea/cli'
+import { type Logger, type Redactor, UsageError } from '@atenea/cli'
 import { logDiagnostics, revisionPolicy } from '@atenea/fronts'
-import { createPassthrough, type Passthrough } from '@atenea/passthrough'
+import { type CreatePassthroughOptions, createPassthrough, type Passthrough } from '@atenea/passthrough'
 import { createConnect, startTimeoutOf } from './backends/connect.ts'
 import { createVerdictFile } from './backends/verdict-file.ts'
+import { readLockFile } from './lock-file.ts'
 import { logEvents } from './log-events.ts'
 import { addBackendSecrets } from './secrets.ts'
 import type { NameFilter, Settings } from './settings.ts'
@@ -21,16 +22,20 @@ export function assemble(settings: Settings, logger: Logger, redactor: Redactor)
     maxMessageBytes: maxBodyBytes,
     closeTimeoutMs: shutdownTimeoutMs,
   }
-  return createPassthrough({
+  return create({
     info: { name: 'atenea-proxy', title: 'Atenea: proxy', version },
     // Whatever clients may speak, a server is spoken to in its own era.
     policy: revisionPolicy({ protocol: 'both', legacyRevisions }),
     bridgeInput: settings.bridgeInput,
+    passExtensions: settings.passExtensions,
+    names: { separator: settings.separator },
+    lock: settings.lockFile === undefined ? undefined : existingLock(settings.lockFile),
     backends: backends.map((backend) => ({
       name: backend.name,
       mode: backend.mode,
       connect: createConnect(backend, around),
       allow: { tools: allowed(backend.tools) },
+      rename: { tools: new Map(Object.entries(backend.renames)) },
       connectTimeoutMs: startTimeoutOf(backend),
       callTimeoutMs: backend.callTimeoutMs,
       maxCallMs: backend.maxCallMs,
@@ -38,6 +43,24 @@ export function assemble(settings: Settings, logger: Logger, redactor: Redactor)
     onEvent: logEvents(logger),
     onDiagnostic,
   })
+}
+
+/** Names that cannot be told apart are a fault of the configuration. */
+function create(options: CreatePassthroughOptions): Passthrough {
+  try {
+    return createPassthrough(options)
+  } catch (cause) {
+    if (cause instanceof TypeError) throw new UsageError(cause.message, { cause })
+    throw cause
+  }
+}
+
+function existingLock(file: string): ReturnType<typeof readLockFile> {
+  const lock = readLockFile(file)
+  if (lock !== undefined) return lock
+  throw new UsageError(
+    `the lock ${file} is not there; make it with: atenea-proxy pin --lock ${file} and what names the servers`,
+  )
 }
 
 function allowed({ enabled, disabled }: NameFilter): {

@@ -37,10 +37,7 @@ const crossingFlags = {
       default: '__',
     },
   ),
-  lock: flag.text(
-    'FILE',
-    'pin the definitions of tools: written when it is missing, then whatever differs is held back',
-  ),
+  lock: flag.text('FILE', 'hold back tools that are not as this file says, which atenea-proxy pin makes'),
   'bridge-input': flag.switch('relay questions of servers to people also between the two eras'),
   'pass-extensions': flag.switch('forward methods that the proxy does not know'),
 } satisfies Flags
@@ -83,8 +80,13 @@ export interface SplitWords {
   readonly command: readonly string[] | undefined
 }
 
-export function splitWords(words: readonly string[]): SplitWords {
+/** `known` are the words that name a command of ours. */
+export function splitWords(words: readonly string[], known: readonly string[]): SplitWords {
   const end = words.indexOf('--')
+  const [first = '-'] = words
+  // A command without the hyphens before it: its flags are not ours, and the word alone says what is wrong.
+  if (end < 0 && !known.includes(first) && !/^(?:-|https?:|unix:)/i.test(first))
+    return { own: [first], command: undefined }
   return end < 0 ? { own: words, command: undefined } : { own: words.slice(0, end), command: words.slice(end + 1) }
 }
 
@@ -94,7 +96,8 @@ export const helpText: HelpText = {
     'atenea-proxy [options] -- COMMAND [ARG...]       a server that is started as a command',
     'atenea-proxy [options] URL                       a server on Streamable HTTP',
     'atenea-proxy [options] unix:PATH                 a server on a unix socket',
-    'atenea-proxy [options] --config FILE             the servers of a client’s configuration, as one',
+    'atenea-proxy [options] --config FILE             the servers of an MCP client, as one',
+    'atenea-proxy pin [--lock FILE] …                 writes down how all tools are now, for --lock',
     'atenea-proxy status [PATH|URL]                   how a running proxy and its servers are',
     'atenea-proxy connect [PATH]                      joins stdin and stdout to its socket',
   ],
@@ -128,12 +131,12 @@ export const helpText: HelpText = {
     {
       title: 'Examples',
       lines: [
-        'atenea-proxy -- npx -y some-server                         # an old server for a new client, or the other way round',
-        'atenea-proxy --http 8080 -- npx -y some-server             # a command as http://127.0.0.1:8080/mcp',
-        'atenea-proxy https://example.com/mcp                       # a remote server for a client that starts commands',
+        'atenea-proxy -- npx -y some-server                       # bridges the eras, both ways',
+        'atenea-proxy --http 8080 -- npx -y some-server           # as http://127.0.0.1:8080/mcp',
+        'atenea-proxy https://example.com/mcp                     # for clients that start commands',
         'atenea-proxy --header-file token.txt https://example.com/mcp',
-        'atenea-proxy --config .mcp.json --http 8080 --socket default   # all servers of a project as one',
-        'atenea-proxy --deny-tool "delete_*" -- npx -y some-server  # without what deletes',
+        'atenea-proxy --config .mcp.json --http 8080 --socket default   # all servers as one',
+        'atenea-proxy --deny-tool "delete_*" -- npx -y some-server',
       ],
     },
   ],

@@ -1,24 +1,42 @@
-import { type AppContext, type ExitCode, ExitError, exitCode, printOut, runApp, UsageError } from '@atenea/cli'
+import {
+  type AppContext,
+  type ExitCode,
+  ExitError,
+  exitCode,
+  type Logger,
+  printOut,
+  runApp,
+  UsageError,
+} from '@atenea/cli'
 import { connectToServer, isUrl, serveFronts, socketPath } from '@atenea/fronts'
 import { TransportError } from '@atenea/mcpcompat'
+import { resolve } from 'node:path'
 import { assemble } from './assemble.ts'
 import { type CommandLine, commandLineFlags, helpText, splitWords } from './command-line.ts'
 import { readSettings } from './config/read-settings.ts'
-import { socketFile } from './settings.ts'
+import { type Settings, socketFile } from './settings.ts'
 import { reportStatus } from './status/report.ts'
 import { withStatusLine } from './status/status-line.ts'
 import { version } from './version.ts'
 
 const name = 'atenea-proxy'
-const { own, command } = splitWords(process.argv.slice(2))
 
 type Command = (commandLine: CommandLine, words: readonly string[], context: AppContext) => Promise<ExitCode>
 
-async function serve(commandLine: CommandLine, context: AppContext): Promise<ExitCode> {
-  const { environment, redactor } = context
+/** What the command line and the configuration that it names say, with their logger. */
+async function prepare(
+  commandLine: CommandLine,
+  { environment, log }: AppContext,
+): Promise<{ readonly settings: Settings; readonly logger: Logger }> {
   const { settings, warnings } = await readSettings({ commandLine, command, environment })
-  const logger = context.log(settings.logLevel, settings.logFormat)
+  const logger = log(settings.logLevel, settings.logFormat)
   for (const warning of warnings) logger.warning(warning)
+  return { settings, logger }
+}
+
+async function serve(commandLine: CommandLine, context: AppContext): Promise<ExitCode> {
+  const { redactor } = context
+  const { settings, logger } = await prepare(commandLine, context)
   await using passthrough = assemble(settings, logger, redactor)
   const report = (): ReturnType<typeof reportStatus> =>
     reportStatus(passthrough.status(), (text) => redactor.redact(text))
@@ -35,6 +53,14 @@ async function serve(commandLine: CommandLine, context: AppContext): Promise<Exi
 
 /** Words that are no server. */
 const commands: Readonly<Record<string, Command>> = {
+  pin: async (commandLine, positionals, context) => {
+    const { settings, logger } = await prepare({ ...commandLine, positionals }, context)
+    const { lockFile = resolve('mcp.lock') } = settings
+    await using passthrough = assemble({ ...settings, lockFile: undefined }, logger, context.redactor)
+    const { pinTools } = await import('./pin.ts')
+    printOut(await pinTools(passthrough, lockFile, context.shutdown))
+    return exitCode.ok
+  },
   status: async (commandLine, words, context) => {
     const path = onlySocket('status', commandLine, words, context)
     const { askStatus, statusText } = await import('./status/status.ts')
@@ -54,6 +80,8 @@ const commands: Readonly<Record<string, Command>> = {
     return await connectToServer(path, { program: name, shutdown: context.shutdown })
   },
 }
+
+const { own, command } = splitWords(process.argv.slice(2), Object.keys(commands))
 
 /** The socket, or the URL, that a command is about, named by a word or by the flag. */
 function onlySocket(

@@ -38,7 +38,7 @@ export interface Settings extends FrontSettings {
   readonly passExtensions: boolean
   /** Relay questions between peers of different eras. */
   readonly bridgeInput: boolean
-  /** Absolute path of a file that pins definitions of tools. */
+  /** Absolute path of a file that pins the definitions of tools. */
   readonly lockFile: string | undefined
   /** Absolute path of the file in which it is remembered which era servers speak; `undefined` for none. */
   readonly verdictFile: string | undefined

@@ -38,7 +38,7 @@ export function urlTarget(word: string, kind: 'http' | 'sse'): NamedTarget {
 }
 
 /** Programs that start another one, which is what people know the server by. */
-const launchers = /^(?:npx|bunx|uvx|pnpx|node|bun|deno|python3?|tsx|uv|pnpm|yarn|npm|docker|podman)(?:\.cmd|\.exe)?$/i
+const launchers = /^(?:npx|bunx|uvx|pnpx|node|bun|deno|python3?|tsx|uv|pnpm|yarn|npm)(?:\.cmd|\.exe)?$/i
 
 /** Whether a command may have to fetch what it starts, and two at once could get into each other’s way. */
 export function mayDownload(command: string): boolean {

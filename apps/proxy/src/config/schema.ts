@@ -51,7 +51,7 @@ export const topSchema = z.strictObject({
   lockFile: z
     .string()
     .min(1)
-    .describe('A file that pins the definitions of tools; relative to this file. Written when it is missing.')
+    .describe('Hold back tools that are not as this file says, which `atenea-proxy pin` makes; relative to this file.')
     .optional(),
   limits: z.strictObject({ ...frontLimitsShape, ...bounds }).optional(),
 })

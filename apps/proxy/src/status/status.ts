@@ -74,7 +74,9 @@ function serverText(server: JsonValue): string {
   const retryAt = textAt(server, 'retryAt')
   const parts = [
     name === undefined ? undefined : `${name} ${textAt(server, 'version') ?? ''}`.trim(),
-    observed === undefined ? undefined : `speaks ${observed}${requested === observed ? '' : `, asked for ${requested}`}`,
+    observed === undefined
+      ? undefined
+      : `speaks ${observed}${requested === observed ? '' : `, asked for ${requested}`}`,
     counted(textAt(server, 'connections'), 'connection'),
     counted(textAt(server, 'openCalls'), 'open call'),
     textAt(server, 'restarts') === '0' ? undefined : counted(textAt(server, 'restarts'), 'restart'),

@@ -3,7 +3,16 @@ import { createCallerContext, metaKey } from '@atenea/mcpcompat/transport'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sha256 } from '../src/sha256.ts'
 import { namesIn, offer, type OfferingBackend, tool } from './_util/offering.ts'
-import { createRig, endAll, errorOf, type FrontClient, type Kind, type Rig } from './_util/rig.ts'
+import {
+  createBackend,
+  createRig,
+  endAll,
+  errorOf,
+  type FakeBackend,
+  type FrontClient,
+  type Kind,
+  type Rig,
+} from './_util/rig.ts'
 import type { CreatePassthroughOptions } from '../src/passthrough.ts'
 import { turn } from './_util/wire.ts'
 
@@ -97,22 +106,41 @@ describe.each<Kind>(['modern', 'legacy'])('BR-306: a %s client of two backends',
 })
 
 describe('BR-306: names', () => {
-  test('E14: of a name that is given twice, what was looked at is all that is sent', async () => {
-    const git = offer('git', { tools: [tool('log')] })
-    const { client } = await merged([git, offer('web', {})])
-    await client.ask('tools/list')
+  /** A backend whose lines the test sees as they are. */
+  const raw = (): FakeBackend => createBackend({ kind: 'modern', name: 'git', capabilities: { tools: {} } })
+  const listTools = async (backend: FakeBackend): Promise<void> => {
+    const { id } = (await backend.request('tools/list')).value
+    backend.wire.write(
+      `{"jsonrpc":"2.0","id":${String(id)},"result":{"resultType":"complete","tools":[${tool('log')}]}}`,
+    )
+  }
+
+  test('E11: of a call no byte changes but its name', async () => {
+    const git = raw()
+    const rig = createRig([git, offer('web', {})])
+    const client = await rig.client('legacy')
+    client.write(
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"id":9007199254740993,"x":1.0, "e":1e400},"name":"git__log","x-1":[ ]}}',
+    )
+    await listTools(git)
+    const { text } = await git.request('tools/call')
+    expect(text).toContain('"arguments":{"id":9007199254740993,"x":1.0, "e":1e400},"name":"log","x-1":[ ]')
+  })
+
+  test('E14: a name that is given twice is refused', async () => {
+    const rig = createRig([offer('git', { tools: [tool('log')] }), offer('web', { tools: [tool('x')] })])
+    const params = '"name":"web__x","arguments":{},"name":"git__log"'
+    const legacy = await rig.client('legacy')
+    legacy.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${params}}}`)
+    expect((await legacy.answerTo(1)).value.error?.code).toBe(-32_602)
+    const modern = await rig.client('modern')
     const meta = JSON.stringify({
       [metaKey.protocolVersion]: modernRevision,
       [metaKey.clientInfo]: { name: 'c', version: '1' },
       [metaKey.clientCapabilities]: {},
     })
-    client.write(
-      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"web__x","arguments":{},"name":"git__log","_meta":${meta}}}`,
-    )
-    expect((await client.answerTo(1)).value.result?.['structuredContent']).toMatchObject({ backend: 'git' })
-    const sent = (await git.raw(({ method }) => method === 'tools/call')).text
-    expect(sent.match(/"name":"log"/g)).toHaveLength(1)
-    expect(sent).not.toContain('web__x')
+    modern.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${params},"_meta":${meta}}}`)
+    expect((await modern.answerTo(1)).value.error?.code).toBe(-32_602)
   })
 
   test('F8: start order makes no difference, and a real collision belongs to nobody', async () => {

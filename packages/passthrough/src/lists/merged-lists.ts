@@ -1,4 +1,13 @@
-import { type CacheHints, type Call, type CallContext, mergeHints, noCache, type Outcome } from '@atenea/mcpcompat'
+import {
+  type CacheHints,
+  type Call,
+  type CallContext,
+  mergeHints,
+  noCache,
+  type Outcome,
+  RpcError,
+  rpcCode,
+} from '@atenea/mcpcompat'
 import type { Clock } from '@atenea/mcpcompat/transport'
 import type { OnPassthroughEvent } from '../events.ts'
 import type { BackendLists, Listed } from './backend-lists.ts'
@@ -28,6 +37,14 @@ interface Merged {
   readonly kind: ListKind
   readonly offers: readonly Offer[]
   readonly list: MergedList
+}
+
+/** An empty list would be taken for the truth. */
+function nothingToList(kind: ListKind, isMissing: boolean, failure: { readonly error: unknown } | undefined): unknown {
+  if (failure !== undefined) return failure.error
+  return isMissing
+    ? new RpcError(rpcCode.internalError, `No backend answered ${kind.method} in time`)
+    : new RpcError(rpcCode.methodNotFound, `Method not found: ${kind.method}`)
 }
 
 /** Merged lists that are kept, so that the next caller and the next page get the same text. */
@@ -64,8 +81,7 @@ export class MergedLists {
       if (old !== undefined) parts.push({ lists, offer: old, hints: noCache })
       else if (waited.kind === 'failed') failure ??= waited
     }
-    // An empty list would be taken for the truth.
-    if (parts.length === 0 && failure !== undefined) throw failure.error
+    if (parts.length === 0) throw nothingToList(kind, missing > 0, failure)
     const hints = missing > 0 ? noCache : mergeHints(parts.map((part) => part.hints))
     return this.#merge(kind, parts).page(cursor, hints)
   }

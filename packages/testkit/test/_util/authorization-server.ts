@@ -139,12 +139,19 @@ export class AuthorizationServer implements AsyncDisposable {
 type Entry = Record<string, unknown> & { readonly grantId?: string; readonly uid?: string; readonly userCode?: string }
 
 /** What the servers of one test file keep: the one that comes with the package warns each time. */
-class MemoryAdapter {
+export class MemoryAdapter {
   static readonly #entries = new Map<string, Entry>()
   readonly #model: string
 
   constructor(model: string) {
     this.#model = model
+  }
+
+  /** Forgets everything of these kinds. */
+  static forget(models: readonly string[]): void {
+    for (const key of MemoryAdapter.#entries.keys()) {
+      if (models.some((model) => key.startsWith(`${model}:`))) MemoryAdapter.#entries.delete(key)
+    }
   }
 
   async upsert(id: string, entry: Entry): Promise<void> {

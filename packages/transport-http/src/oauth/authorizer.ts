@@ -46,7 +46,7 @@ export interface OAuthAuthorizer extends Authorizer, Disposable {
   readonly failure: OAuthError | undefined
 }
 
-/** How long before its end a token counts as run out, so that it does not end on its way. */
+/** How long before its end a token counts as run out, so that it does not end on its way: at most so long, and a tenth of its time. */
 const earlyMs = 30_000
 /** How long a failed sign-in stands for those who would ask again at once. */
 const failureStandsMs = 120_000
@@ -162,9 +162,9 @@ class Tokens implements OAuthAuthorizer {
   }
 
   #isOld(signIn: SignIn | undefined): boolean {
-    return (
-      signIn?.expiresAt !== undefined && signIn.refreshToken !== undefined && signIn.expiresAt - earlyMs <= this.#now()
-    )
+    if (signIn?.expiresAt === undefined || signIn.refreshToken === undefined) return false
+    const early = Math.min(earlyMs, (signIn.expiresAt - signIn.issuedAt) / 10)
+    return signIn.expiresAt - early <= this.#now()
   }
 
   /** What the store has for this server, if it was issued to the client that we are. */
@@ -208,14 +208,16 @@ class Tokens implements OAuthAuthorizer {
     life.throwIfAborted()
     const run = work(life)
     this.#busy = run
-    const done = (): void => {
-      this.#busy = undefined
-    }
-    run.then(done, (error: unknown) => {
-      if (OAuthError.is(error)) this.#failure = error
-      done()
-    })
+    run.then(
+      () => this.#settled(undefined),
+      (error: unknown) => this.#settled(error),
+    )
     return await this.#wait(run, signal, begun)
+  }
+
+  #settled(error: unknown): void {
+    this.#busy = undefined
+    if (OAuthError.is(error)) this.#failure = error
   }
 
   async #wait<T>(run: Promise<T>, signal: AbortSignal | undefined, begun: number): Promise<T> {
@@ -439,12 +441,14 @@ class Tokens implements OAuthAuthorizer {
     }
   }
 
-  #termsOf(tokens: TokenEndpointResponse): Pick<SignIn, 'accessToken' | 'tokenType' | 'expiresAt'> {
+  #termsOf(tokens: TokenEndpointResponse): Pick<SignIn, 'accessToken' | 'tokenType' | 'issuedAt' | 'expiresAt'> {
     const { access_token: accessToken, token_type: type, expires_in: seconds } = tokens
+    const now = this.#now()
     return {
       accessToken,
       tokenType: type === 'dpop' ? 'dpop' : 'bearer',
-      expiresAt: seconds === undefined ? undefined : this.#now() + seconds * 1_000,
+      issuedAt: now,
+      expiresAt: seconds === undefined ? undefined : now + seconds * 1_000,
     }
   }
 

@@ -14,6 +14,8 @@ export interface SignIn {
   readonly clientId: string
   readonly accessToken: string
   readonly tokenType: 'bearer' | 'dpop'
+  /** When the access token was issued, in milliseconds since 1970. */
+  readonly issuedAt: number
   /** When the access token runs out, in milliseconds since 1970; `undefined` when that was not said. */
   readonly expiresAt?: number | undefined
   readonly refreshToken?: string | undefined

@@ -1,6 +1,7 @@
 import type { AbortOptions } from '@atenea/mcpcompat'
 import { createFetchSend } from '../fetch-send.ts'
 import type { HttpSend } from '../send.ts'
+import { answerFailure } from './answer-failure.ts'
 import { clientAuth, type OAuthClient } from './client-auth.ts'
 import { discoverIssuer, type IssuerInfo } from './discovery.ts'
 import { OAuthHttp } from './oauth-http.ts'
@@ -54,14 +55,21 @@ async function revoke(signIn: SignIn, options: SignOutOptions): Promise<boolean>
   if (client === undefined) return false
   const oauth = await import('oauth4webapi')
   const auth = await clientAuth(client, issuer.metadata)
-  // The refresh token takes the access tokens with it (RFC 7009, section 2.1).
-  const tokens = signIn.refreshToken === undefined ? [signIn.accessToken] : [signIn.refreshToken, signIn.accessToken]
-  for (const token of tokens) {
+  const revokeOne = async (token: string): Promise<void> => {
     const response = await oauth.revocationRequest(issuer.metadata, { client_id: client.clientId }, auth, token, {
       ...requestOptions(oauth, http),
       ...(signal !== undefined && { signal }),
     })
     await oauth.processRevocationResponse(response)
+  }
+  const { refreshToken, accessToken } = signIn
+  try {
+    await revokeOne(refreshToken ?? accessToken)
+    // Many cannot take back an access token that says all by itself; without the other it ends soon (RFC 7009, section 2.1).
+    if (refreshToken !== undefined) await revokeOne(accessToken).catch(() => signal?.throwIfAborted())
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw answerFailure(error, `${issuer.issuer} did not revoke the sign-in`)
   }
   return true
 }

@@ -1,4 +1,5 @@
 import { exitCode, type Flags, flag, type HelpText, logFormats, logLevels, type ParsedFlags } from '@atenea/cli'
+import { legacyRevision } from '@atenea/mcpcompat'
 import { outputFormats } from './output/formats.ts'
 
 /** How long one answer may take unless the command line says otherwise, in milliseconds. */
@@ -16,7 +17,7 @@ const targetFlags = {
 const probeFlags = {
   protocol: flag.choice(['both', 'legacy', 'modern'], 'eras of the protocol that are tried', { default: 'both' }),
   'legacy-revisions': flag.text('LIST', 'legacy revisions to ask for and to accept, separated by commas', {
-    default: 'the usual one',
+    default: legacyRevision,
   }),
   'timeout-ms': flag.integer('N', 'how long each answer may take', {
     min: 50,
@@ -57,7 +58,7 @@ export const helpText: HelpText = {
     'atenea-probe [options] unix:PATH',
     'atenea-probe [options] -- COMMAND [ARG...]',
     'atenea-probe [options] --config FILE [NAME...]',
-    'atenea-probe diff [options] A B    A and B: a URL, unix:PATH, a saved JSON report, or a name in --config',
+    'atenea-probe diff [options] A B    two of: URL, unix:PATH, saved report, name in --config',
   ],
   sections: [
     {
@@ -81,7 +82,6 @@ export const helpText: HelpText = {
       title: 'Environment',
       terms: [
         ['NO_COLOR', 'when set, nothing is coloured'],
-        ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxies on the way to a URL'],
         ['NODE_EXTRA_CA_CERTS', 'a file with certificates of authorities to trust besides those of Node'],
       ],
     },
@@ -107,8 +107,9 @@ export const helpText: HelpText = {
     {
       title: 'What it does and does not do',
       lines: [
-        'It reads: discovery, handshake and lists in both eras, and requests that a good server refuses. It calls no tool',
-        'unless you name one, changes nothing, keeps nothing, and tells nobody. Secrets are taken out of all it shows.',
+        'It reads: discovery, handshake and lists in both eras, and requests that a good server refuses.',
+        'It calls no tool unless you name one, changes nothing, keeps nothing, and tells nobody. Secrets',
+        'are taken out of all that it shows.',
       ],
     },
   ],

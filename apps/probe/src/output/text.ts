@@ -1,7 +1,7 @@
 import { printable, wrap } from '@atenea/cli'
 import type { JsonObject, JsonValue } from '@atenea/mcpcompat'
 import type { EraReport, Finding, ListName, Report } from '../report.ts'
-import type { Run } from '../run.ts'
+import type { NotProbed, Run } from '../run.ts'
 import type { Style } from './style.ts'
 import { table } from './table.ts'
 import {
@@ -25,12 +25,15 @@ const barWidth = 24
 /** Lines of what a server wrote to stderr. */
 const stderrLines = 12
 const shownNames = 12
+/** Characters of what was seen in a step, so that its line stays one. */
+const longestDetail = 40
 
 /** A run for people: what is wrong and what to do about it first. With several servers, a table of all of them at the end. */
 export function runText(run: Run, style: Style): string {
   const parts = run.reports.map((report) => reportText(report, style, run.isList))
   if (!run.isList) return `${parts.join('\n')}\n`
-  return `${[...parts, summaryTable(run, style)].join('\n\n')}\n`
+  const wrong = run.notProbed.filter(({ reason }) => reason === 'configuration')
+  return `${[...parts, ...wrong.map((server) => wrongText(server, style)), summaryTable(run, style)].join('\n\n')}\n`
 }
 
 function reportText(report: Report, style: Style, isBrief: boolean): string {
@@ -39,6 +42,11 @@ function reportText(report: Report, style: Style, isBrief: boolean): string {
   sections.push(auth(report), call(report, style), findings(report, style, isBrief), stderr(report))
   if (!isBrief) sections.push(timing(report, style))
   return sections.filter((section) => section !== '').join('\n\n')
+}
+
+function wrongText({ name, detail }: NotProbed, style: Style): string {
+  const head = style.bold(style.mood('bad', `${signs.bad} ${oneLine(name)}: it is wrong in the configuration.`))
+  return [head, ...detail.split('\n').map((line) => indented(oneLine(line)))].join('\n')
 }
 
 function headline(report: Report, style: Style, isBrief: boolean): string {
@@ -180,7 +188,7 @@ function timing({ steps, durationMs }: Report, style: Style): string {
       `  ${signs[step.ok ? 'good' : 'bad']} ${stepWord(step.name)}${era}`,
       style.mood(step.ok ? 'plain' : 'bad', bar),
       duration(step.durationMs),
-      style.dim(oneLine(step.detail ?? '')),
+      style.dim(oneLine(cut(step.detail ?? ''))),
     ]
   })
   return [`Timing: ${duration(durationMs)} in all`, table(rows, ['left', 'left', 'right', 'left'])].join('\n')
@@ -238,6 +246,10 @@ function indented(text: string): string {
 /** What a peer wrote, unable to do anything to a terminal. */
 function oneLine(text: string): string {
   return printable(text.replace(/\s*[\r\n]+\s*/g, ' ⏎ '))
+}
+
+function cut(text: string): string {
+  return text.length <= longestDetail ? text : `${text.slice(0, longestDetail - 1).toWellFormed()}…`
 }
 
 function shortened(text: string, length: number): string {

@@ -1,0 +1,223 @@
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Report } from '../src/report.ts'
+import { httpServer, isAlive, probePath, runProbe, serverPath, startProbe } from './_util/run-probe.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'atenea-probe-binary-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const { execPath } = process
+const ours = [execPath, serverPath]
+const path = (name: string): string => join(folder, name)
+
+function config(servers: object): string {
+  writeFileSync(path('mcp.json'), JSON.stringify({ mcpServers: servers }))
+  return path('mcp.json')
+}
+
+describe('one server', () => {
+  test('our own is fine over stdio: 0, and all on stdout', async () => {
+    const { code, stdout, stderr } = await runProbe(['--', ...ours])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^✓ /)
+    expect(stdout).toMatch(/legacy +✓ works/)
+    expect(stdout).toMatch(/modern +✓ works/)
+    expect(stdout).toContain('Findings: none')
+  })
+
+  test('nothing listens: 4, with cause and repair in the first three lines', async () => {
+    const { code, stdout } = await runProbe(['http://127.0.0.1:9/mcp'])
+    expect(code).toBe(4)
+    expect(stdout.split('\n').slice(0, 3)).toEqual([
+      expect.stringMatching(/^✗ /),
+      expect.stringMatching(/^ {2}Cause: +.*127\.0\.0\.1:9/),
+      expect.stringMatching(/^ {2}Repair: +\S/),
+    ])
+  })
+
+  test('a login is wanted: 3, and with the token of a file all is well and the token is nowhere to be seen', async () => {
+    const token = 'a-token-that-nobody-may-see'
+    writeFileSync(path('tokens.txt'), `${token}\n`)
+    writeFileSync(path('headers.txt'), `Authorization: Bearer ${token}\n`)
+    await using server = await httpServer('--bearer-token-file', path('tokens.txt'))
+    const refused = await runProbe([server.url])
+    expect(refused.code).toBe(3)
+    expect(refused.stdout).toMatch(/Authentication\n {2}status: +401\n {2}scheme: +Bearer/i)
+    const known = ['--header-file', path('headers.txt'), '--format', 'json', '--html', path('page.html'), server.url]
+    const { code, stdout, stderr } = await runProbe(known)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(`${stdout}${readFileSync(path('page.html'), 'utf8')}`).not.toContain(token)
+  })
+
+  test('a tool is called only when it is named: its answer is shown, and 5 when it fails', async () => {
+    const called = await runProbe([
+      '--call',
+      'create_record_cid',
+      '--args',
+      '{"record":{"$type":"x.y.z"}}',
+      '--',
+      ...ours,
+    ])
+    expect(called.code).toBe(0)
+    expect(called.stdout).toMatch(/Call of create_record_cid .*✓ answered/)
+    expect(called.stdout).toContain('bafyrei')
+    const failed = await runProbe(['--call', 'create_record_cid', '--args', '{}', '--', ...ours])
+    expect(failed.code).toBe(5)
+    expect(failed.stdout).toMatch(/Call of create_record_cid .*✗ failed/)
+  })
+
+  test('one era can be asked for alone', async () => {
+    const { code, stdout } = await runProbe(['--protocol', 'legacy', '--format', 'json', '--', ...ours])
+    const { legacy, modern, verdict } = JSON.parse(stdout) as Report
+    expect([code, legacy.verdict, modern.verdict, verdict.era]).toEqual([0, 'works', 'not-tried', 'legacy'])
+  })
+
+  test('JUnit, SARIF and a page are written to files, and stdout is left alone', async () => {
+    for (const [format, beginning] of [
+      ['junit', '<?xml'],
+      ['sarif', '{'],
+      ['json', '{'],
+      ['text', '✗'],
+    ] as const) {
+      const args = ['--format', format, '--output', path(format), '--html', path('page.html'), 'http://127.0.0.1:9']
+      expect(await runProbe(args)).toEqual({ code: 4, stdout: '', stderr: '' })
+      expect(readFileSync(path(format), 'utf8').startsWith(beginning)).toBe(true)
+      expect(readFileSync(path('page.html'), 'utf8')).toMatch(/^<!doctype html>/)
+    }
+  })
+})
+
+describe('the servers of a configuration', () => {
+  test('side by side, each with its line in one table, and the worst decides', async () => {
+    await using server = await httpServer()
+    const file = config({
+      near: { command: execPath, args: [serverPath] },
+      web: { type: 'http', url: server.url },
+      down: { url: 'http://127.0.0.1:9/mcp' },
+      off: { command: 'nothing', disabled: true },
+    })
+    const { code, stdout, stderr } = await runProbe(['--config', file])
+    expect([code, stderr]).toEqual([4, ''])
+    const rows = stdout.trimEnd().split('\n').slice(-5)
+    expect(rows).toEqual([
+      expect.stringMatching(/^ {2}server +legacy +modern +findings +time$/),
+      expect.stringMatching(/^✓ near +works +works +none/),
+      expect.stringMatching(/^✓ web +works +works +none/),
+      expect.stringMatching(/^✗ down +unreachable/),
+      expect.stringMatching(/^· off +disabled$/),
+    ])
+    const chosen = await runProbe(['--config', file, '--format', 'json', 'web'])
+    expect(chosen.code).toBe(0)
+    expect(JSON.parse(chosen.stdout)).toMatchObject({
+      format: 'atenea-probe-reports',
+      reports: [{ target: { name: 'web' } }],
+    })
+  })
+
+  test('what one lacks is told with its place, the others are probed all the same, and it exits with 2', async () => {
+    const file = config({
+      broken: { command: 'x', env: { KEY: `\${ATENEA_NOT_SET}` } },
+      down: { url: 'http://127.0.0.1:9/mcp', headrs: {} },
+    })
+    const { code, stdout, stderr } = await runProbe(['--config', file])
+    expect(code).toBe(2)
+    expect(stdout).toMatch(/✗ broken +wrong in the configuration/)
+    expect(stdout).toMatch(/✗ down +unreachable/)
+    expect(stdout).toContain('the variable ATENEA_NOT_SET is not set')
+    expect(stderr).toContain('the key "headrs" is not understood; did you mean "headers"?')
+  })
+})
+
+describe('diff', () => {
+  test('a saved report, a server and a name in a configuration; 0 when they are alike, 1 when B loses something', async () => {
+    await using server = await httpServer()
+    const saved = path('saved.json')
+    expect((await runProbe(['--format', 'json', '--output', saved, '--', ...ours])).code).toBe(0)
+    const same = await runProbe(['diff', saved, server.url])
+    expect([same.code, same.stdout.split('\n')[0]]).toEqual([0, '✓ A and B are the same'])
+    const file = config({ less: { command: execPath, args: [serverPath, '--deny-tool', 'get_blob'] } })
+    const less = await runProbe(['diff', '--config', file, server.url, 'less'])
+    expect(less.code).toBe(1)
+    expect(less.stdout).toContain('B loses\n  - tool get_blob\n')
+    const more = await runProbe(['diff', '--config', file, '--format', 'json', 'less', saved])
+    expect(more.code).toBe(0)
+    expect(JSON.parse(more.stdout)).toMatchObject({
+      format: 'atenea-probe-diff',
+      same: true,
+      differences: [{ kind: 'added', area: 'tools', era: 'both', subject: 'get_blob' }],
+    })
+  })
+
+  test('a side that is down is no equal: 4', async () => {
+    const down = ['--format', 'json', '--output', path('down.json'), 'http://127.0.0.1:9/mcp']
+    expect((await runProbe(down)).code).toBe(4)
+    expect((await runProbe(['diff', path('down.json'), path('down.json')])).code).toBe(4)
+  })
+})
+
+describe('ends well', () => {
+  /** A server that does not react to anything, and says which process it is. */
+  const hung = (file: string): string[] => [
+    execPath,
+    '-e',
+    `for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(name, () => {}); process.stdin.resume(); setInterval(() => {}, 1000); require('fs').writeFileSync(${JSON.stringify(file)}, String(process.pid))`,
+  ]
+  const pidOf = async (file: string): Promise<number> => {
+    while (!existsSync(file) || readFileSync(file, 'utf8') === '')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    return Number(readFileSync(file, 'utf8'))
+  }
+
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s: 130, nothing on stdout, and the process of the server is gone',
+    async (signal) => {
+      const file = path(`${signal}.pid`)
+      const { child, ended } = startProbe(['--timeout-ms', '60000', '--', ...hung(file)])
+      const pid = await pidOf(file)
+      expect(isAlive(pid)).toBe(true)
+      child.kill(signal)
+      expect(await ended).toEqual({ code: 130, stdout: '', stderr: '' })
+      expect(isAlive(pid)).toBe(false)
+    },
+  )
+
+  test('a server that hangs is told, and no process of it is left', async () => {
+    const file = path('hung.pid')
+    const { code, stdout } = await runProbe(['--timeout-ms', '300', '--', ...hung(file)])
+    expect([1, 4]).toContain(code)
+    expect(stdout).toMatch(/^✗ .*\n {2}Cause: /)
+    expect(isAlive(await pidOf(file))).toBe(false)
+  })
+
+  test('a reader of stdout that goes away after one line, as head -1 does', async () => {
+    const { child, ended } = startProbe(['--', ...ours])
+    child.stdout?.destroy()
+    const { code, stderr } = await ended
+    expect([code, stderr]).toEqual([0, ''])
+  })
+
+  test('colours: none into a pipe, none with NO_COLOR, and on a terminal they are there', async (context) => {
+    const script = `${execPath} ${probePath} http://127.0.0.1:9`
+    const onTerminal = async (env: Readonly<Record<string, string>>): Promise<string> => {
+      const { spawn } = await import('node:child_process')
+      const child = spawn('script', ['-qec', script, '/dev/null'], {
+        env: { ...process.env, TERM: 'xterm', ...env },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      let shown = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        shown += text
+      })
+      const failed = await Promise.race([once(child, 'error').then(() => true), once(child, 'close').then(() => false)])
+      context.skip(failed, 'needs script')
+      return shown
+    }
+    const mark = '\u001b[31m'
+    expect(await onTerminal({ NO_COLOR: '' })).toContain(mark)
+    expect(await onTerminal({ NO_COLOR: '1' })).not.toContain(mark)
+    expect((await runProbe(['http://127.0.0.1:9'])).stdout).not.toContain('\u001b')
+  })
+})

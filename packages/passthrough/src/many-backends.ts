@@ -59,7 +59,7 @@ export class ManyBackends implements WholeServer {
     this.#tools = new NamedRoutes(toolList, names.tools, lists)
     this.#prompts = new NamedRoutes(promptList, names.prompts, lists)
     this.#uris = new UriRoutes(lists, patience)
-    this.#listens = new Listens({ all, uris: this.#uris, patience, onDiagnostic })
+    this.#listens = new Listens({ all, uris: this.#uris, patience, clock, onDiagnostic })
   }
 
   call(call: Call, context: CallContext): Outcome | Promise<Outcome> {

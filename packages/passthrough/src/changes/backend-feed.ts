@@ -30,7 +30,6 @@ export interface FeedListener {
   tell(notice: Call): void
 }
 
-const retryMs = { first: 1_000, max: 30_000 }
 const maxSubscriptions = 20_000
 
 /**
@@ -44,10 +43,6 @@ export class BackendFeed {
   readonly #watched = new Map<string, Watched>()
   #capabilities: JsonObject = {}
   #following: Promise<void> | undefined
-  #isFollowing = false
-  #missed = false
-  #retry: Disposable | undefined
-  #retryInMs = retryMs.first
   #isClosed = false
 
   constructor(options: BackendFeedOptions) {
@@ -75,13 +70,15 @@ export class BackendFeed {
     return this.#following
   }
 
-  /**
-   * Lets somebody hear of changes from now on. Resolves with what was granted; a backend that is down grants nothing now, and what it
-   * changes is told once it is back.
-   */
+  /** Lets somebody hear of changes from now on. Resolves with what was granted; rejects when the backend cannot be listened to now. */
   async join(listener: FeedListener, capabilities: JsonObject): Promise<SubscriptionFilter> {
     this.#listeners.add(listener)
-    await this.follow(capabilities)
+    try {
+      await this.follow(capabilities)
+    } catch (error) {
+      this.#listeners.delete(listener)
+      throw error
+    }
     const { resourceSubscriptions: uris = [], ...types } = grantFilter(listener.filter, capabilities)
     const agreed = this.#feed.granted
     const granted = Object.fromEntries(Object.entries(types).filter(([type]) => agreed[type] === true))
@@ -104,40 +101,15 @@ export class BackendFeed {
 
   close(): void {
     this.#isClosed = true
-    this.#retry?.[Symbol.dispose]()
     this.#feed.close(new DOMException('Nobody listens any more', 'AbortError'))
   }
 
   async #follow(): Promise<void> {
     try {
       await this.#feed.follow(advertisedListChanges(this.#capabilities))
-      this.#isFollowing = true
-      this.#retryInMs = retryMs.first
-      if (this.#missed) this.#announceMissed()
     } catch (error) {
       this.#following = undefined
-      this.#missed = true
-      if (this.isUsed) this.#retryLater()
       throw error
-    }
-  }
-
-  /** Only for those who wait for changes; whoever reads a list asks anew anyhow. */
-  #retryLater(): void {
-    if (this.#isClosed || this.#retry !== undefined) return
-    const delayMs = this.#retryInMs
-    this.#retryInMs = Math.min(delayMs * 2, retryMs.max)
-    this.#retry = this.#options.clock.after(delayMs, () => {
-      this.#retry = undefined
-      if (!this.isUsed || this.#isFollowing) return
-      this.follow(this.#capabilities).catch(() => undefined)
-    })
-  }
-
-  #announceMissed(): void {
-    this.#missed = false
-    for (const method of [notice.toolsChanged, notice.promptsChanged, notice.resourcesChanged]) {
-      this.#forward({ method, params: {} })
     }
   }
 
@@ -151,15 +123,14 @@ export class BackendFeed {
     for (const listener of wanting) listener.tell(change)
   }
 
-  /** Who subscribed to a resource. One that nobody subscribed lies below one that somebody did, and only its backend knows which (A-32). */
+  /** Who subscribed to a resource, or, when nobody did, to one that it lies below (A-32). */
   #wanting(uri: unknown): readonly FeedListener[] {
     if (typeof uri !== 'string') return []
     const all = [...this.#listeners]
     const those = (holds: (subscribed: string) => boolean): FeedListener[] =>
       all.filter(({ granted }) => granted.resourceSubscriptions?.some(holds) === true)
     if (this.#watched.has(uri)) return those((subscribed) => subscribed === uri)
-    const below = those((subscribed) => uri.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`))
-    return below.length > 0 ? below : those(() => true)
+    return those((subscribed) => uri.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`))
   }
 
   async #watch(uri: string): Promise<boolean> {

@@ -8,7 +8,7 @@ import {
   notice,
   rpcCode,
 } from '@atenea/mcpcompat'
-import { parseListenFilter, type SubscriptionFilter } from '@atenea/mcpcompat/transport'
+import { type Clock, parseListenFilter, type SubscriptionFilter } from '@atenea/mcpcompat/transport'
 import type { BackendLists } from '../lists/backend-lists.ts'
 import { type Patience, whileWanted } from '../lists/patience.ts'
 import type { UriRoutes } from '../routing/uri-routes.ts'
@@ -19,11 +19,14 @@ export interface ListensOptions {
   readonly all: readonly BackendLists[]
   readonly uris: UriRoutes
   readonly patience: Patience
+  readonly clock: Clock
   readonly onDiagnostic: OnDiagnostic | undefined
 }
 
 const maxOpen = 20_000
 const maxUris = 1_000
+/** Pauses between tries to listen to a backend that is not there. */
+const rejoinMs = { first: 1_000, max: 30_000 }
 
 /** Subscriptions of clients to what several backends change (BR-305): one acknowledgement after theirs, and each notice to those who asked. */
 export class Listens {
@@ -100,12 +103,35 @@ export class Listens {
   }
 
   async #join(part: Part, context: CallContext): Promise<SubscriptionFilter> {
-    const waited = await this.#options.patience.wait(part.lists, method.listen, context, part.join(context))
-    if (waited.kind !== 'there') return {}
-    part.isAcknowledged = true
-    return waited.value
+    const joining = part.join(context)
+    const waited = await this.#options.patience.wait(part.lists, method.listen, context, joining)
+    if (waited.kind === 'there') {
+      part.isAcknowledged = true
+      return waited.value
+    }
+    void this.#joinLater(part, joining, context)
+    return {}
+  }
+
+  /** A backend that was not there in time: its lists are told to have changed once it is. */
+  async #joinLater(part: Part, first: Promise<unknown>, context: CallContext): Promise<void> {
+    let delayMs = rejoinMs.first
+    for (let joining = first; ; joining = part.join(context)) {
+      try {
+        await joining
+        part.announce()
+        return
+      } catch {
+        // Its link reports what is wrong with it.
+        await part.pause(delayMs, this.#options.clock)
+        if (part.hasLeft) return
+        delayMs = Math.min(delayMs * 2, rejoinMs.max)
+      }
+    }
   }
 }
+
+const listChanges = [notice.toolsChanged, notice.promptsChanged, notice.resourcesChanged]
 
 /** The share of one backend in a subscription. */
 class Part implements FeedListener {
@@ -114,9 +140,10 @@ class Part implements FeedListener {
   granted: SubscriptionFilter = {}
   /** It was granted in time, so that the client knows which resources it hears of. */
   isAcknowledged = false
+  hasLeft = false
   readonly #listen: ClientListen
   #leave: (() => void) | undefined
-  #hasLeft = false
+  #wake: (() => void) | undefined
 
   constructor(lists: BackendLists, filter: SubscriptionFilter, listen: ClientListen) {
     this.lists = lists
@@ -126,14 +153,31 @@ class Part implements FeedListener {
 
   async join(context: CallContext): Promise<SubscriptionFilter> {
     const { feed, view } = await this.lists.feed(context)
-    if (this.#hasLeft) return {}
+    if (this.hasLeft) return {}
     this.#leave = () => feed.leave(this)
     return feed.join(this, view.capabilities)
   }
 
   leave(): void {
-    this.#hasLeft = true
+    this.hasLeft = true
     this.#leave?.()
+    this.#wake?.()
+  }
+
+  /** Waits, but no longer than until the client leaves. */
+  async pause(delayMs: number, clock: Clock): Promise<void> {
+    if (this.hasLeft) return
+    let timer: Disposable | undefined
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      timer = clock.after(delayMs, resolve)
+    })
+    timer?.[Symbol.dispose]()
+  }
+
+  /** Says of all lists that they have changed; the client hears of those that it was granted. */
+  announce(): void {
+    for (const change of listChanges) this.#listen.tell({ method: change, params: {} })
   }
 
   tell(change: Call): void {

@@ -26,10 +26,11 @@ type Command = (commandLine: CommandLine, words: readonly string[], context: App
 /** What the command line and the configuration that it names say, with their logger. */
 async function prepare(
   commandLine: CommandLine,
-  { environment, log }: AppContext,
+  context: AppContext,
 ): Promise<{ readonly settings: Settings; readonly logger: Logger }> {
+  const { environment } = context
   const { settings, warnings } = await readSettings({ commandLine, command, environment })
-  const logger = log(settings.logLevel, settings.logFormat)
+  const logger = context.log(settings.logLevel, settings.logFormat)
   for (const warning of warnings) logger.warning(warning)
   return { settings, logger }
 }

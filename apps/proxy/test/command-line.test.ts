@@ -1,3 +1,4 @@
+/* oxlint-disable no-template-curly-in-string -- variables of a configuration are written that way */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -70,7 +70,7 @@ describe('configurations as MCP clients have them', () => {
 
   test('a server that is switched off is not looked at', async () => {
     const file = configFile({
-      mcpServers: { off: { command: '${NOT_SET_ANYWHERE}', disabled: true }, files: { command, args } },
+      mcpServers: { off: { command: `\${NOT_SET_ANYWHERE}`, disabled: true }, files: { command, args } },
     })
     await using proxy = new ProxyProcess(['--config', file])
     expect(await proxy.tool(1, 'echo', { text: 'hi' })).toBe('hi')
@@ -137,8 +137,7 @@ describe('F5: what is let through', () => {
   ])('%s: neither listed nor called, and answered like what is not there', async (_how, content, words) => {
     const all = words.length > 0 ? words : ['--config', configFile(content)]
     await using proxy = new ProxyProcess(all)
-    const { result } = await proxy.ask(1, 'tools/list')
-    const names = (result?.['tools'] as readonly { readonly name: string }[]).map(({ name }) => name)
+    const names = await proxy.toolNames(1)
     expect(names).toContain('echo')
     expect(names).not.toContain('delete_all')
     const denied = await proxy.ask(2, 'tools/call', { name: 'delete_all', arguments: {} })

@@ -21,16 +21,11 @@ function configFile(content: object): string {
   return file
 }
 
-async function toolNames(proxy: ProxyProcess, id: string | number): Promise<readonly string[]> {
-  const { result } = await proxy.ask(id, 'tools/list')
-  return (result?.['tools'] as readonly { readonly name: string }[]).map(({ name }) => name)
-}
-
 describe('the servers of a configuration as one', () => {
   test('F13: servers of both eras, each tool under the name of its server', async () => {
     const file = configFile({ mcpServers: { old, modern } })
     await using proxy = new ProxyProcess(['--config', file])
-    expect(await toolNames(proxy, 'list')).toEqual(expect.arrayContaining(['old__echo', 'modern__echo', 'old__crash']))
+    expect(await proxy.toolNames('list')).toEqual(expect.arrayContaining(['old__echo', 'modern__echo', 'old__crash']))
     const pids = [await proxy.tool(1, 'old__pid'), await proxy.tool(2, 'modern__pid')]
     expect(new Set(pids).size).toBe(2)
     expect(await proxy.tool(3, 'modern__echo', { text: 'x' })).toBe('x')
@@ -44,7 +39,7 @@ describe('the servers of a configuration as one', () => {
       atenea: { separator: '-' },
     })
     await using proxy = new ProxyProcess(['--config', file, '--rename', 'modern:echo=repeat'])
-    const names = await toolNames(proxy, 'list')
+    const names = await proxy.toolNames('list')
     expect(names).toEqual(expect.arrayContaining(['say', 'repeat', 'old-pid', 'modern-pid']))
     expect(names.filter((name) => name.includes('echo'))).toEqual([])
     expect(await proxy.tool(1, 'say', { text: 'a' })).toBe('a')
@@ -62,7 +57,7 @@ describe('the servers of a configuration as one', () => {
   test('a server that does not start hides nothing of the others', async () => {
     const file = configFile({ mcpServers: { broken: { command: '/no/such/program' }, modern } })
     await using proxy = new ProxyProcess(['--config', file])
-    expect(await toolNames(proxy, 'list')).toContain('modern__echo')
+    expect(await proxy.toolNames('list')).toContain('modern__echo')
     expect(await proxy.tool(1, 'modern__echo', { text: 'x' })).toBe('x')
     await proxy.says(/cannot start server "\/no\/such\/program": no such command.*server=broken/)
   })
@@ -70,7 +65,7 @@ describe('the servers of a configuration as one', () => {
   test('a server that dies takes its own calls along and no others', async () => {
     const file = configFile({ mcpServers: { old, modern } })
     await using proxy = new ProxyProcess(['--config', file])
-    await toolNames(proxy, 'list')
+    await proxy.toolNames('list')
     const slow = proxy.tool('slow', 'modern__slow', { ms: 800 })
     expect((await proxy.ask('crash', 'tools/call', { name: 'old__crash', arguments: {} })).error?.code).toBe(-32_603)
     expect(await slow).toBe('done')
@@ -95,7 +90,7 @@ describe('a lock', () => {
     delete tools['slow']
     writeFileSync(lock, JSON.stringify(pins))
     await using proxy = new ProxyProcess(['--config', file, '--lock', lock])
-    expect(await toolNames(proxy, 'list')).toEqual(['echo', 'pid'])
+    expect(await proxy.toolNames('list')).toEqual(['echo', 'pid'])
     const held = await proxy.ask(1, 'tools/call', { name: 'crash', arguments: {} })
     expect(held.error?.code).toBe(-32_602)
     expect(await proxy.tool(2, 'echo', { text: 'still there' })).toBe('still there')

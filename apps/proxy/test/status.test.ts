@@ -62,7 +62,7 @@ describe('/readyz', () => {
       restarts: 0,
     })
     writeFileSync(obstacle, '')
-    await expect(toolOverHttp(url, 'crash')).rejects.toThrow()
+    await expect(toolOverHttp(url, 'crash')).rejects.toThrow('gone')
     const [code, down] = await readyz(url)
     expect([code, down.ready]).toEqual([503, false])
     expect(down.servers?.['sh']).toMatchObject({

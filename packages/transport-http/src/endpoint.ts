@@ -82,7 +82,7 @@ export class Endpoint {
     else this.#authorizer = options.authorization
     const headers = { ...basic, ...options.headers }
     this.#headers = allowedHeaders(headers, options.authorization !== undefined, options.onDiagnostic)
-    this.#secrets = Object.values(this.#headers)
+    this.#secrets = [...Object.values(this.#headers), ...queryValues(url)]
   }
 
   get url(): string {
@@ -254,6 +254,16 @@ function advice(status: number, repeatable: boolean): string {
       : 'The server or a gateway before it has failed; the call may have been carried out.'
   }
   return 'The server does not take this request.'
+}
+
+/** What stands in the query of a URL, as it is written there and as it is meant: keys are often handed over that way. */
+function queryValues(url: string): readonly string[] {
+  const { search, searchParams } = new URL(url)
+  const written = search
+    .slice(1)
+    .split('&')
+    .map((pair) => pair.replace(/^[^=]*=?/, ''))
+  return [...written, ...searchParams.values()]
 }
 
 /** Fields that the protocol, HTTP or the way owns. */

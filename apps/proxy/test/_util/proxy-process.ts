@@ -95,6 +95,13 @@ export class ProxyProcess implements AsyncDisposable {
     return String((result['content'] as readonly { readonly text?: string }[])[0]?.text)
   }
 
+  /** The names of the tools that are listed. */
+  async toolNames(id: string | number): Promise<readonly string[]> {
+    const { result, error } = await this.ask(id, 'tools/list')
+    if (result === undefined) throw new Error(`${error?.code}: ${error?.message}`)
+    return (result['tools'] as readonly { readonly name: string }[]).map(({ name }) => name)
+  }
+
   /** Resolves with what `look` finds in what was written so far. */
   async until<T>(what: string, look: () => T | undefined): Promise<T> {
     for (;;) {

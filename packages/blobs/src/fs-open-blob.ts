@@ -39,6 +39,21 @@ export async function readVerified(
 
 async function verify(file: FileHandle, id: BlobId, signal: AbortSignal | undefined): Promise<OpenBlob | 'damaged'> {
   const { size: total, mtime } = await file.stat()
+  // Used now, which is written while the file is read. Where the system does not let us say so, the blob is only forgotten sooner.
+  const used = file.utimes(new Date(), mtime).catch(() => undefined)
+  try {
+    return await verifyContent(file, id, total, signal)
+  } finally {
+    await used
+  }
+}
+
+async function verifyContent(
+  file: FileHandle,
+  id: BlobId,
+  total: number,
+  signal: AbortSignal | undefined,
+): Promise<OpenBlob | 'damaged'> {
   const isSmall = total <= inMemoryBytes + headerBytes
   // All of a small file, or the header and the first part of a large one.
   const buffer = Buffer.allocUnsafeSlow(isSmall ? total : headerBytes + hashedBytes)
@@ -53,8 +68,6 @@ async function verify(file: FileHandle, id: BlobId, signal: AbortSignal | undefi
     hash.update(buffer.subarray(0, filled))
   }
   if (!hash.finish().equals(id)) return 'damaged'
-  // Used now. Where the system does not let us say so, the blob is only forgotten sooner.
-  await file.utimes(new Date(), mtime).catch(() => undefined)
   const info: BlobInfo = { id, size: hash.size, mimeType: decoded.mimeType }
   return isSmall ? openBytes(info, buffer.subarray(headerBytes)) : new OpenFile(info, file)
 }

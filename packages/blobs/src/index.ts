@@ -12,7 +12,7 @@ export type { CreateFsStoreOptions } from './fs-store.ts'
 export type { FileSystem } from './fs-port.ts'
 export { createMemoryStore } from './memory-store.ts'
 export type { CreateMemoryStoreOptions } from './memory-store.ts'
-export type { BlobInfo, BlobStore, OpenBlob, PutOptions, RangeOptions } from './store.ts'
+export type { BlobInfo, BlobStore, BytesOptions, OpenBlob, PutOptions, RangeOptions } from './store.ts'
 
 // what goes wrong
 export { BlobError } from './blob-error.ts'

@@ -14,7 +14,7 @@ const defaultMaxBytes = 64 * 1024 * 1024
 
 interface Held {
   readonly info: BlobInfo
-  readonly bytes: Uint8Array
+  readonly bytes: Uint8Array<ArrayBuffer>
 }
 
 /** Keeps blobs in the memory of this process. */

@@ -12,8 +12,8 @@ export function boundsOf(range: RangeOptions['range'], size: number): readonly [
   throw new RangeError(`the range ${start}–${end} does not lie within the blob, which has ${size} bytes`)
 }
 
-/** An open blob in memory. What it hands out are copies, so that no reader can change what another one gets. */
-export function openBytes(info: BlobInfo, held: Uint8Array): OpenBlob {
+/** An open blob in memory. What it hands out are copies, so that no reader can change what another one gets, unless it says that it will not. */
+export function openBytes(info: BlobInfo, held: Uint8Array<ArrayBuffer>): OpenBlob {
   return {
     info,
     async *read({ range, signal } = {}) {
@@ -23,9 +23,10 @@ export function openBytes(info: BlobInfo, held: Uint8Array): OpenBlob {
         yield new Uint8Array(held.subarray(at, Math.min(at + chunkBytes, end)))
       }
     },
-    async bytes({ range, signal } = {}) {
+    async bytes({ range, signal, shared = false } = {}) {
       signal?.throwIfAborted()
-      return new Uint8Array(held.subarray(...boundsOf(range, held.length)))
+      const wanted = held.subarray(...boundsOf(range, held.length))
+      return shared ? wanted : new Uint8Array(wanted)
     },
     // There is nothing to let go of but memory.
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -25,6 +25,14 @@ export interface RangeOptions extends AbortOptions {
   readonly range?: readonly [start: number, end: number] | undefined
 }
 
+export interface BytesOptions extends RangeOptions {
+  /**
+   * For whoever only reads: the bytes may then be those that others get, and those that a store holds, and must not be changed. Spares the
+   * copy of a blob that is in memory, which takes nearly as long as hashing it. Default false.
+   */
+  readonly shared?: boolean | undefined
+}
+
 /**
  * A blob whose bytes were found to be those of its id. It may hold a file open: dispose it. What is read of it stays the
  * same whatever happens to the store in the meantime.
@@ -33,8 +41,8 @@ export interface OpenBlob extends AsyncDisposable {
   readonly info: BlobInfo
   /** Its bytes in chunks, for one reader. May be called again, and several may read at once. */
   read(options?: RangeOptions): AsyncIterable<Uint8Array<ArrayBuffer>>
-  /** All its bytes at once, in an array of the caller's own. */
-  bytes(options?: RangeOptions): Promise<Uint8Array<ArrayBuffer>>
+  /** All its bytes at once, in an array of the caller's own unless `shared`. */
+  bytes(options?: BytesOptions): Promise<Uint8Array<ArrayBuffer>>
 }
 
 /**

@@ -28,7 +28,11 @@ export function blobContent(data: Uint8Array, claimed: string | undefined): Blob
   }
   if (!type.startsWith('text/') || activeContent.test(type) || !isUnicode(parameters)) return bytes
   if (data.includes(0) || !isUtf8(data)) return bytes
-  return { kind: 'text', mimeType: namedText.has(type) ? type : 'text/plain', text: Buffer.from(data).toString('utf8') }
+  return {
+    kind: 'text',
+    mimeType: namedText.has(type) ? type : 'text/plain',
+    text: Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8'),
+  }
 }
 
 /** What a blob is called whose bytes were not looked at: as its PDS says, unless a browser would run what is called so. */

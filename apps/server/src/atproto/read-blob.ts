@@ -25,7 +25,7 @@ export async function readBlob(
 ): Promise<ContentsEntry> {
   try {
     await using blob = await fetchBlob(atproto, { did, cid }, context, maxMessageBlobBytes)
-    const data = await blob.bytes({ signal: context.signal })
+    const data = await blob.bytes({ signal: context.signal, shared: true })
     const content = blobContent(data, blob.info.mimeType)
     const entry = { uri: blobUri(blob.did, blob.info.id.text), mimeType: content.mimeType }
     return content.kind === 'text' ? { ...entry, text: content.text } : { ...entry, blob: data }

@@ -38,6 +38,19 @@ export function storeSuite(name: string, open: (maxBytes?: number) => BlobStore)
       )
     })
 
+    test('what it hands out is the own of whoever got it, unless they only wanted to look', async () => {
+      const store = open()
+      const { bytes, id } = someBytes(1000)
+      await store.put(bytes)
+      await using blob = await store.open(id)
+      ;(await blob.bytes()).fill(0)
+      for await (const chunk of blob.read()) chunk.fill(0)
+      expect(Buffer.from(await blob.bytes({ shared: true }))).toEqual(bytes)
+      expect(Buffer.from(await blob.bytes({ shared: true, range: [7, 9] }))).toEqual(bytes.subarray(7, 9))
+      await using again = await store.open(id)
+      expect(Buffer.from(await again.bytes())).toEqual(bytes)
+    })
+
     test('G4: keeps the blob of no bytes', async () => {
       const store = open()
       const id = idOf('')

@@ -43,7 +43,7 @@ async function show(atproto: Atproto, { did, cid }: BlobRequest, context: Handle
   if (offer.size !== undefined && offer.size > limit) return linked({ did, cid }, offer)
   try {
     await using blob = await fetchBlob(atproto, { did, cid }, context, limit)
-    const data = await blob.bytes({ signal: context.signal })
+    const data = await blob.bytes({ signal: context.signal, shared: true })
     return delivered({ ...facts(blob), delivered: 'content' }, [block(blob, data)])
   } catch (error) {
     if (!BlobError.is(error) || error.kind !== 'too-large') throw error

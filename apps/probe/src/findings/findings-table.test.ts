@@ -9,7 +9,8 @@ const page = readFileSync(join(import.meta.dirname, '../../../../docs/probe.md')
 test('docs/probe.md has every finding as the catalogue has it: run pnpm --filter @atenea/probe findings-page', () => {
   expect(withFindingsTable(page)).toBe(page)
   const ids = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (?:error|warning|note) \|/gm)].map(([, id]) => id)
-  expect(ids.toSorted()).toEqual(Object.keys(catalog).toSorted())
+  expect(ids).toHaveLength(Object.keys(catalog).length)
+  expect(new Set(ids)).toEqual(new Set(Object.keys(catalog)))
 })
 
 test('a page without a place for them is refused', () => {

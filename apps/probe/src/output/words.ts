@@ -41,7 +41,7 @@ export function moodOfReport({ outcome, verdict, findings }: Report): Mood {
 }
 
 /** Findings of a level, those left out because there were many of a kind counted too. */
-export function countOf(findings: readonly Finding[], level: FindingLevel): number {
+function countOf(findings: readonly Finding[], level: FindingLevel): number {
   return findings.filter((finding) => finding.level === level).reduce((count, { more = 0 }) => count + 1 + more, 0)
 }
 

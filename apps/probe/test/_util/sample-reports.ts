@@ -6,7 +6,7 @@ import type { Run } from '../../src/run.ts'
 const ids = Object.keys(catalog) as (keyof typeof catalog)[]
 
 /** A finding of this place in the catalogue, as the probe would report it. */
-export function sampleFinding(index: number, extra: Partial<Finding> = {}): Finding {
+function sampleFinding(index: number, extra: Partial<Finding> = {}): Finding {
   const id = ids[index % ids.length]
   if (id === undefined) throw new Error('the catalogue is empty')
   const { level, requirements, title, repair } = catalog[id]
@@ -111,7 +111,7 @@ export function lockedReport(extra: Partial<Report> = {}): Report {
 }
 
 /** What a server could call itself to break out of whatever it is shown in. */
-export const hostileText =
+const hostileText =
   '</pre><script>alert(1)</script>"\'>&amp;<img src=x onerror=alert(1)>]]>\u001b[2J\u202eevil\u0000\ud800'
 
 export function hostileReport(): Report {

@@ -39,6 +39,6 @@ function nodeAt(root: Node, path: readonly (string | number)[]): Node {
 }
 
 /** The node of a key of an object, or the object where it has none. */
-export function keyNode(object: Node, key: string): Node {
+function keyNode(object: Node, key: string): Node {
   return object.children?.find(({ children }) => children?.[0]?.value === key)?.children?.[0] ?? object
 }

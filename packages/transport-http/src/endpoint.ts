@@ -223,12 +223,15 @@ const empty: AsyncIterable<Uint8Array> = {
 function splitCredentials(url: string): { readonly url: string; readonly basic: Readonly<Record<string, string>> } {
   const parsed = new URL(url)
   if (parsed.username === '' && parsed.password === '') return { url, basic: {} }
-  const bytes = new TextEncoder().encode(
-    `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`,
-  )
+  const bytes = `${bytesOf(parsed.username)}:${bytesOf(parsed.password)}`
   parsed.username = ''
   parsed.password = ''
-  return { url: parsed.href, basic: { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` } }
+  return { url: parsed.href, basic: { authorization: `Basic ${btoa(bytes)}` } }
+}
+
+/** What a part of a URL stands for, a character for each byte. A percent sign that begins nothing stands for itself, as in browsers. */
+function bytesOf(part: string): string {
+  return part.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 /** Milliseconds after which a server that refused a request without looking at it wants to see it again. */

@@ -67,6 +67,11 @@ export interface DrainOptions {
 export interface HttpHandler extends AsyncDisposable {
   /** For `http.createServer`: the fast path. Needs no `this`. */
   readonly node: (req: NodeRequest, res: NodeResponse) => void
+  /**
+   * For its `checkContinue` event, if you like: a client that sends `Expect: 100-continue` is then told to send its body only after the
+   * request has been let in. Without a listener Node tells every client to go on.
+   */
+  readonly checkContinue: (req: NodeRequest, res: NodeResponse) => void
   /** For servers of the web platform. Needs no `this`. */
   readonly fetch: (request: Request) => Promise<Response>
   /**
@@ -115,7 +120,8 @@ export function createHttpHandler(dispatcher: Dispatcher, options: CreateHttpHan
     nameServer: options.nameServer ?? true,
   })
   return {
-    node: (req, res) => server.take(new NodeExchange(req, res, slowBodies)),
+    node: (req, res) => server.take(new NodeExchange(req, res, slowBodies, false)),
+    checkContinue: (req, res) => server.take(new NodeExchange(req, res, slowBodies, true)),
     fetch: (request) => {
       const exchange = new FetchExchange(request, slowBodies)
       server.take(exchange)

@@ -703,6 +703,14 @@ describe('what a caller adds', () => {
     )
   })
 
+  test('credentials that are not UTF-8, or hold a percent sign that begins nothing, are sent byte by byte', async () => {
+    await using server = await scriptedServer(modern(answersAll))
+    await using client = await connect(server.url.replace('http://', 'http://50%:%FF%zz@'))
+    await client.tool('a')
+    const bytes = Buffer.concat([Buffer.from('50%:'), Buffer.from([0xff]), Buffer.from('%zz')])
+    expect(server.arrived.at(-1)?.headers['authorization']).toBe(`Basic ${bytes.toString('base64')}`)
+  })
+
   test('its fields are sent, but never in place of those of the protocol', async () => {
     await using server = await scriptedServer(modern(answersAll))
     const headers = {

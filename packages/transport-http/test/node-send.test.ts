@@ -228,6 +228,21 @@ describe('connections', () => {
     expect(failure).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('50 ms') as string })
   })
 
+  test('one that may take for ever is not given up at once', async () => {
+    await using server = await scriptedServer((_arrived, response) => plain(response, 200, 'ok'))
+    const send = nodeSend({ connectTimeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: Number.POSITIVE_INFINITY })
+    expect(await textOf(await send(post(server.url)))).toBe('ok')
+    // TLS is not answered here, so that a time limit would be the first to end it
+    const giveUp = new AbortController()
+    const silent = createNetServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen({ port: 0, host: '127.0.0.1' }, resolve))
+    closing.add(() => silent.close())
+    const { port } = silent.address() as AddressInfo
+    setTimeout(() => giveUp.abort(new Error('patience is over')), 50)
+    const failure = await failureOf(send(post(`https://127.0.0.1:${port}/mcp`, { signal: giveUp.signal })))
+    expect(failure.message).toBe('patience is over')
+  })
+
   test('a reader that is slow holds the server up, and nothing is lost', async () => {
     let written = 0
     await using server = await scriptedServer((_arrived, response) => {

@@ -83,6 +83,16 @@ describe('a session', () => {
     expect(await client.tool('a')).toMatchObject(done)
   })
 
+  test('LG-SESS-02: an id that no header can hold ends the handshake, and the answer that brought it is let go', async () => {
+    let letGo: Promise<void> | undefined
+    await using server = await scriptedServer((arrived, response) => {
+      letGo = arrived.closed
+      stream(response, { 'mcp-session-id': 'id with blanks' })
+    })
+    expect(await failureOf(connectLegacy(server.url))).toMatchObject({ kind: 'protocol' })
+    await letGo
+  })
+
   test('a server without session ids is served as well, and gets no DELETE', async () => {
     await using server = await scriptedServer((arrived, response) => {
       const { method } = arrived.body

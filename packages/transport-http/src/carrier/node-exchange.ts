@@ -31,6 +31,7 @@ export interface NodeResponse {
   writeHead(status: number, fields: string[]): unknown
   write(text: string): boolean
   end(text: string): unknown
+  writeContinue(): unknown
   on(event: 'close', listener: () => void): unknown
   once(event: 'drain' | 'close', listener: () => void): unknown
   off(event: 'drain' | 'close', listener: () => void): unknown
@@ -52,6 +53,7 @@ const largeBody = 16 * 1024
 const maxStalledTurns = 4
 
 const noFields: HeaderFields = []
+const lastAnswer: HeaderFields = ['Connection', 'close']
 
 /** An exchange of `node:http`, without anything of the web platform in between: that would cost more than all the rest. */
 export class NodeExchange implements HttpExchange {
@@ -63,9 +65,11 @@ export class NodeExchange implements HttpExchange {
   readonly #req: NodeRequest
   readonly #res: NodeResponse
   readonly #slowBodies: Wheel
+  /** Whether the client sends its body only when it is told to go on. */
+  #waits: boolean
   #relief: Promise<void> | undefined
 
-  constructor(req: NodeRequest, res: NodeResponse, slowBodies: Wheel) {
+  constructor(req: NodeRequest, res: NodeResponse, slowBodies: Wheel, waits: boolean) {
     this.method = req.method ?? 'GET'
     this.target = req.url ?? '/'
     // only set-cookie can be a list, and nobody asks for that
@@ -73,6 +77,7 @@ export class NodeExchange implements HttpExchange {
     this.#req = req
     this.#res = res
     this.#slowBodies = slowBodies
+    this.#waits = waits
   }
 
   get gone(): boolean {
@@ -84,6 +89,10 @@ export class NodeExchange implements HttpExchange {
   }
 
   read(maxBytes: number, sink: BodySink): void {
+    if (this.#waits) {
+      this.#waits = false
+      this.#res.writeContinue()
+    }
     const reading = new BodyReading(this, this.#req, maxBytes, sink)
     this.#slowBodies.add(reading)
     this.#req.on('data', (chunk) => reading.take(chunk))
@@ -102,7 +111,9 @@ export class NodeExchange implements HttpExchange {
 
   whole(status: number, fields: HeaderFields, body: string): void {
     if (this.gone) return
-    this.#res.writeHead(status, [...fields, ...this.commonFields, 'Content-Length', String(Buffer.byteLength(body))])
+    // whether the body of a client that waits still comes, nobody knows: what follows on the connection could be either
+    const own = this.#waits ? [...fields, ...lastAnswer] : fields
+    this.#res.writeHead(status, [...own, ...this.commonFields, 'Content-Length', String(Buffer.byteLength(body))])
     this.#res.end(body)
     if (body.length > largeBody && this.#res.writableLength > 0) this.#awaitReader()
   }

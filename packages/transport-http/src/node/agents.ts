@@ -32,7 +32,9 @@ export interface CreateAgentsOptions {
 
 /** Agents that keep connections alive, made when they are first needed: one for each scheme, and one for each proxy and scheme. */
 export function createAgents(options: CreateAgentsOptions): Agents {
-  const agentOptions: AgentOptions = { keepAlive: true, timeout: options.idleTimeoutMs, scheduling: 'lifo' }
+  // 0 is for ever to an agent
+  const timeout = options.idleTimeoutMs === Number.POSITIVE_INFINITY ? 0 : options.idleTimeoutMs
+  const agentOptions: AgentOptions = { keepAlive: true, timeout, scheduling: 'lifo' }
   const hasProxies = namesProxies(process.env)
   const made = new Map<string, AgentOf>()
 

@@ -68,6 +68,7 @@ export async function listenHttp(dispatcher: Dispatcher, options: ListenHttpOpti
     createSessionId: options.createSessionId ?? (() => process.getBuiltinModule('node:crypto').randomUUID()),
   })
   server.on('request', (req: IncomingMessage, res: ServerResponse) => handler.node(req, res))
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => handler.checkContinue(req, res))
   server.on('error', (cause) => {
     options.onDiagnostic?.({ level: 'error', code: 'listener-failed', message: `cannot accept at ${host}`, cause })
   })

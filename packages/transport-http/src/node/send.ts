@@ -1,12 +1,12 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { TransportError, type WireHints } from '@atenea/mcpcompat'
-import { type Channel, channel } from '@atenea/mcpcompat/transport'
+import { type Channel, channel, systemClock } from '@atenea/mcpcompat/transport'
 import { safeUrl } from '../safe-url.ts'
 import type { HttpAnswer, HttpRequest, HttpSend } from '../send.ts'
 import { type AgentOf, createAgents } from './agents.ts'
 
 export interface CreateNodeSendOptions {
-  /** How long connecting may take, TLS and a proxy on the way included. Default 10,000 ms. */
+  /** How long connecting may take, TLS and a proxy on the way included. `Infinity`: as long as the system tries. Default 10,000 ms. */
   readonly connectTimeoutMs?: number
   /** How long an unused connection is kept. Below the 5 s of most servers, so that one is seldom used just as it is closed. Default 4,000 ms. */
   readonly idleTimeoutMs?: number
@@ -72,15 +72,15 @@ function attempt(request: HttpRequest, way: AgentOf, connectTimeoutMs: number): 
     let connected = false
     let writtenBefore = -1
 
-    const timer = setTimeout(() => {
-      outgoing.destroy(new ConnectTimeout(`no connection within ${connectTimeoutMs} ms`))
-    }, connectTimeoutMs)
+    const late = (): void => void outgoing.destroy(new ConnectTimeout(`no connection within ${connectTimeoutMs} ms`))
+    // the clock takes any delay; a bare timer runs at once for one that it cannot hold
+    const timer = systemClock.after(connectTimeoutMs, late, { holdsProcess: true })
     const onAbort = (): void => {
       reject(signal.reason as Error)
       outgoing.destroy()
     }
     const settled = (): void => {
-      clearTimeout(timer)
+      timer[Symbol.dispose]()
       signal.removeEventListener('abort', onAbort)
     }
 
@@ -88,7 +88,7 @@ function attempt(request: HttpRequest, way: AgentOf, connectTimeoutMs: number): 
       writtenBefore = socket.bytesWritten
       const onConnect = (): void => {
         connected = true
-        clearTimeout(timer)
+        timer[Symbol.dispose]()
       }
       if (outgoing.reusedSocket || !socket.connecting) onConnect()
       else socket.once(way.isTls ? 'secureConnect' : 'connect', onConnect)

@@ -303,12 +303,16 @@ export class HttpSession {
     }
   }
 
-  #takeSessionId({ headers }: HttpAnswer): void {
+  #takeSessionId({ headers, body }: HttpAnswer): void {
     const id = headers[headerName.sessionId]
     if (id === undefined) return
     // LG-SESS-02
-    if (isSessionId(id)) this.#sessionId = id
-    else throw new TransportError('protocol', `${this.#endpoint.name} gave a session id that no header can hold`)
+    if (isSessionId(id)) {
+      this.#sessionId = id
+      return
+    }
+    void discard(body, this.#endpoint.clock)
+    throw new TransportError('protocol', `${this.#endpoint.name} gave a session id that no header can hold`)
   }
 
   // what the server sends

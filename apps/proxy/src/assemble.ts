@@ -1,6 +1,7 @@
 import { type Logger, type Redactor, UsageError } from '@atenea/cli'
 import { logDiagnostics, revisionPolicy } from '@atenea/fronts'
 import { type CreatePassthroughOptions, createPassthrough, type Passthrough } from '@atenea/passthrough'
+import type { LazySignIns } from './auth/lazy-sign-ins.ts'
 import { createConnect, startTimeoutOf } from './backends/connect.ts'
 import { createVerdictFile } from './backends/verdict-file.ts'
 import { readLockFile } from './lock-file.ts'
@@ -10,7 +11,7 @@ import type { NameFilter, Settings } from './settings.ts'
 import { version } from './version.ts'
 
 /** The proxy as a dispatcher: nothing is started or connected before somebody needs it. */
-export function assemble(settings: Settings, logger: Logger, redactor: Redactor): Passthrough {
+export function assemble(settings: Settings, logger: Logger, redactor: Redactor, signIns: LazySignIns): Passthrough {
   const onDiagnostic = logDiagnostics(logger)
   const { backends, verdictFile, legacyRevisions, maxBodyBytes, shutdownTimeoutMs, logFormat } = settings
   for (const backend of backends) addBackendSecrets(backend, redactor)
@@ -21,6 +22,7 @@ export function assemble(settings: Settings, logger: Logger, redactor: Redactor)
     verdicts: verdictFile === undefined ? undefined : createVerdictFile({ file: verdictFile, onDiagnostic }),
     maxMessageBytes: maxBodyBytes,
     closeTimeoutMs: shutdownTimeoutMs,
+    signIns,
   }
   return create({
     info: { name: 'atenea-proxy', title: 'Atenea: proxy', version },

@@ -1,4 +1,5 @@
 import { exitCode, type Flags, flag, type HelpText, type ParsedFlags } from '@atenea/cli'
+import { signInEnvironment, signInFlags } from './auth/sign-in-flags.ts'
 import { authEnvironment, authFlags, commonFlags, createFrontFlags, limitFlags } from '@atenea/fronts'
 import { socketFile } from './settings.ts'
 
@@ -68,7 +69,15 @@ const boundFlags = {
   ),
 } satisfies Flags
 
-const flags = { ...frontFlags, ...authFlags, ...backendFlags, ...crossingFlags, ...boundFlags, ...commonFlags }
+const flags = {
+  ...frontFlags,
+  ...authFlags,
+  ...backendFlags,
+  ...signInFlags,
+  ...crossingFlags,
+  ...boundFlags,
+  ...commonFlags,
+}
 
 export const commandLineFlags: typeof flags = flags
 
@@ -99,12 +108,16 @@ export const helpText: HelpText = {
     'atenea-proxy [options] --config FILE             the servers of an MCP client, as one',
     'atenea-proxy pin [--lock FILE] …                 writes down how all tools are now, for --lock',
     'atenea-proxy status [PATH|URL]                   how a running proxy and its servers are',
+    'atenea-proxy login URL                           signs in at a server, for all proxies of this user',
+    'atenea-proxy logout URL                          signs out of it, and has the sign-in revoked',
+    'atenea-proxy accounts                            where this user is signed in',
     'atenea-proxy connect [PATH]                      joins stdin and stdout to its socket',
   ],
   sections: [
     { title: 'Fronts, where clients come in; several at once are fine', flags: frontFlags },
     { title: 'Sign-in of clients by HTTP', flags: authFlags },
     { title: 'Servers behind it', flags: backendFlags },
+    { title: 'Sign-in at servers by HTTP that want one', flags: signInFlags },
     { title: 'What crosses', flags: crossingFlags },
     { title: 'Bounds', flags: boundFlags },
     { title: 'Other options', flags: commonFlags },
@@ -112,6 +125,7 @@ export const helpText: HelpText = {
       title: 'Environment',
       terms: [
         ...authEnvironment,
+        ...signInEnvironment,
         ['XDG_CACHE_HOME', 'the cache directory is atenea below it (default: ~/.cache/atenea)'],
         ['XDG_STATE_HOME', 'the state directory is atenea below it (default: ~/.local/state/atenea)'],
         ['HTTPS_PROXY, NO_PROXY', 'how servers on HTTP are reached; NODE_EXTRA_CA_CERTS names further authorities'],
@@ -124,6 +138,7 @@ export const helpText: HelpText = {
         [String(exitCode.ok), 'ended in order: the client closed stdin, or SIGTERM'],
         [String(exitCode.failed), 'something unexpected happened'],
         [String(exitCode.usage), 'the command line or the configuration is wrong'],
+        [String(exitCode.authRequired), 'login: nobody signed in'],
         [String(exitCode.unreachable), 'a socket or a port cannot be used, or nobody answers there'],
         [String(exitCode.interrupted), 'interrupted by SIGINT, or by a second signal'],
       ],

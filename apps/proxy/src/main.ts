@@ -8,10 +8,11 @@ import {
   runApp,
   UsageError,
 } from '@atenea/cli'
-import { connectToServer, isUrl, serveFronts, socketPath } from '@atenea/fronts'
+import { connectToServer, isUrl, logDiagnostics, serveFronts, socketPath } from '@atenea/fronts'
 import { TransportError } from '@atenea/mcpcompat'
 import { resolve } from 'node:path'
 import { assemble } from './assemble.ts'
+import { LazySignIns } from './auth/lazy-sign-ins.ts'
 import { type CommandLine, commandLineFlags, helpText, splitWords } from './command-line.ts'
 import { readSettings } from './config/read-settings.ts'
 import { type Settings, socketFile } from './settings.ts'
@@ -35,12 +36,21 @@ async function prepare(
   return { settings, logger }
 }
 
+function signInsFor({ environment, redactor }: AppContext, logger: Logger): LazySignIns {
+  return new LazySignIns({ environment, redactor, onDiagnostic: logDiagnostics(logger) })
+}
+
 async function serve(commandLine: CommandLine, context: AppContext): Promise<ExitCode> {
   const { redactor } = context
   const { settings, logger } = await prepare(commandLine, context)
-  await using passthrough = assemble(settings, logger, redactor)
+  using signIns = signInsFor(context, logger)
+  await using passthrough = assemble(settings, logger, redactor, signIns)
   const report = (): ReturnType<typeof reportStatus> =>
-    reportStatus(passthrough.status(), (text) => redactor.redact(text))
+    reportStatus(
+      passthrough.status(),
+      (text) => redactor.redact(text),
+      (server) => signIns.needed(server),
+    )
   return await serveFronts(passthrough, {
     settings,
     program: name,
@@ -57,7 +67,8 @@ const commands: Readonly<Record<string, Command>> = {
   pin: async (commandLine, positionals, context) => {
     const { settings, logger } = await prepare({ ...commandLine, positionals }, context)
     const { lockFile = resolve('mcp.lock') } = settings
-    await using passthrough = assemble({ ...settings, lockFile: undefined }, logger, context.redactor)
+    using signIns = signInsFor(context, logger)
+    await using passthrough = assemble({ ...settings, lockFile: undefined }, logger, context.redactor, signIns)
     const { pinTools } = await import('./pin.ts')
     printOut(await pinTools(passthrough, lockFile, context.shutdown))
     return exitCode.ok
@@ -75,6 +86,9 @@ const commands: Readonly<Record<string, Command>> = {
       throw error
     }
   },
+  login: async (...args) => await (await import('./auth/commands.ts')).login(...args),
+  logout: async (...args) => await (await import('./auth/commands.ts')).logout(...args),
+  accounts: async (...args) => await (await import('./auth/commands.ts')).accounts(...args),
   connect: async (commandLine, words, context) => {
     const path = onlySocket('connect', commandLine, words, context)
     if (isUrl(path)) throw new UsageError('connect takes the path of a socket; for a URL leave out the word connect')

@@ -1,6 +1,7 @@
 import type { ServerTarget } from '@atenea/cli/config'
 import type { FrontSettings } from '@atenea/fronts'
 import type { BackendMode } from '@atenea/passthrough'
+import type { SignInSetting } from './auth/sign-in-setting.ts'
 
 /** Globs of names; absent means all. What is disabled wins. */
 export interface NameFilter {
@@ -23,6 +24,8 @@ export interface BackendSetting {
   /** New names of tools, by the backend's own. */
   readonly renames: Readonly<Record<string, string>>
   readonly inheritEnv: InheritEnv
+  /** How to come to a token, where the server is reached by HTTP and wants one. */
+  readonly signIn: SignInSetting
   /** Longest time for a start, handshake included; what is `undefined` follows from how it is reached. */
   readonly startTimeoutMs: number | undefined
   readonly callTimeoutMs: number | undefined

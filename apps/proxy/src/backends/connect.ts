@@ -4,6 +4,7 @@ import { connectDuplex } from '@atenea/mcpcompat/transport'
 import type { BackendConnectOptions, BackendOptions } from '@atenea/passthrough'
 import type { VerdictStore } from '@atenea/transport-http'
 import { dialSocket, spawnServer } from '@atenea/transport-stdio'
+import type { LazySignIns } from '../auth/lazy-sign-ins.ts'
 import { mayDownload } from '../config/read-target.ts'
 import type { BackendSetting } from '../settings.ts'
 import { createChildLog } from './child-log.ts'
@@ -17,6 +18,7 @@ export interface BackendSurroundings {
   readonly logFormat: LogFormat
   readonly redactor: Redactor
   readonly verdicts: VerdictStore | undefined
+  readonly signIns: LazySignIns
   readonly maxMessageBytes: number
   /** How long a server that is stopped gets to end by itself. */
   readonly closeTimeoutMs: number

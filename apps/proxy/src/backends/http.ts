@@ -1,10 +1,9 @@
 import { createRevisionPolicy, revisionsOf } from '@atenea/mcpcompat'
 import { type ClientConnection, connectDuplex } from '@atenea/mcpcompat/transport'
 import type { BackendConnectOptions } from '@atenea/passthrough'
-import { connectHttp, dialHttpSse } from '@atenea/transport-http'
+import { type Authorizer, connectHttp, dialHttpSse } from '@atenea/transport-http'
 import { createNodeSend } from '@atenea/transport-http/node'
 import type { BackendSetting } from '../settings.ts'
-import { authorizationOf } from './authorization.ts'
 import type { BackendSurroundings } from './connect.ts'
 
 /** All servers share the connections that are kept alive. */
@@ -15,9 +14,11 @@ export async function connectOverHttp(
   setting: BackendSetting,
   { kind, url, headers }: BackendSetting['target'] & { readonly kind: 'http' | 'sse' },
   options: BackendConnectOptions,
-  { verdicts, maxMessageBytes }: BackendSurroundings,
+  around: BackendSurroundings,
 ): Promise<ClientConnection> {
-  const common = { send, headers, authorization: authorizationOf(setting), maxMessageBytes, payload: 'text' } as const
+  const { verdicts, maxMessageBytes } = around
+  const authorization = await authorizationOf(setting, url, headers, around)
+  const common = { send, headers, authorization, maxMessageBytes, payload: 'text' } as const
   if (kind === 'http') {
     // The proxy has limits of its own, which progress can move.
     return await connectHttp(url, { ...options, ...common, verdicts, callTimeoutMs: Number.POSITIVE_INFINITY })
@@ -37,4 +38,16 @@ export async function connectOverHttp(
       startsProcess: false,
     },
   )
+}
+
+/** Credentials that the operator gave are the only ones; else somebody can sign in. */
+async function authorizationOf(
+  { name, signIn }: BackendSetting,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  { signIns }: BackendSurroundings,
+): Promise<Authorizer | undefined> {
+  const given =
+    Object.keys(headers).some((key) => key.toLowerCase() === 'authorization') || new URL(url).username !== ''
+  return given ? undefined : (await signIns.load(send)).of(name, url, signIn)
 }

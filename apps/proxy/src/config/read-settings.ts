@@ -2,6 +2,7 @@ import { cacheDir, suggest, UsageError } from '@atenea/cli'
 import type { ServerTarget } from '@atenea/cli/config'
 import { readFrontSettings, revisionPolicy } from '@atenea/fronts'
 import { dirname, join, resolve } from 'node:path'
+import { signInOf, signInOfKeys } from '../auth/read-sign-in.ts'
 import type { CommandLine } from '../command-line.ts'
 import { type BackendSetting, type Settings, socketFile } from '../settings.ts'
 import { readHeaderFile, readHeaders } from './header-lines.ts'
@@ -31,7 +32,7 @@ export async function readSettings(options: ReadSettingsOptions): Promise<ReadSe
   const file = fileOf(options)
   const { top, folder, warnings, backends } =
     file === undefined
-      ? { top: {}, folder: '.', warnings: [], backends: [oneBackend(namedTarget(options), values)] }
+      ? { top: {}, folder: '.', warnings: [], backends: [oneBackend(namedTarget(options), values, environment)] }
       : await fileBackends(file, values, environment)
   const fronts = readFrontSettings(values, top, { folder, environment, socketFile })
   const lock = values.lock ?? top.lockFile
@@ -85,7 +86,7 @@ function fileOf({ commandLine, command }: ReadSettingsOptions): string | undefin
 
 // one server
 
-function oneBackend({ name, target }: NamedTarget, values: Values): BackendSetting {
+function oneBackend({ name, target }: NamedTarget, values: Values, environment: Environment): BackendSetting {
   const headers = {
     ...(values['header-file'] !== undefined && readHeaderFile(values['header-file'])),
     ...readHeaders(values.header ?? [], () => 'what follows --header'),
@@ -108,6 +109,7 @@ function oneBackend({ name, target }: NamedTarget, values: Values): BackendSetti
     tools: { enabled: values['allow-tool'], disabled: values['deny-tool'] },
     renames: {},
     inheritEnv: inherited(values['pass-env']),
+    signIn: signInOf(values, environment),
     ...boundsOf(values),
   }
 }
@@ -171,6 +173,7 @@ async function fileBackends(file: string, values: Values, environment: Environme
         },
         renames: own.renames ?? {},
         inheritEnv: own.inheritEnv ?? inherited(values['pass-env']),
+        signIn: signInOfKeys(own.signIn, folder, values['sign-in']),
         startTimeoutMs: flags.startTimeoutMs ?? own.startTimeoutMs ?? limits.startTimeoutMs,
         callTimeoutMs: flags.callTimeoutMs ?? own.callTimeoutMs ?? server.timeoutMs ?? limits.callTimeoutMs,
         maxCallMs: flags.maxCallMs ?? own.maxCallMs ?? limits.maxCallMs,

@@ -1,6 +1,7 @@
 import { serversFileSchema } from '@atenea/cli/config'
 import { frontConfigShape, frontLimitsShape } from '@atenea/fronts/config'
 import * as z from 'zod'
+import { signInShape } from '../auth/sign-in-shape.ts'
 
 const timeoutMs = (what: string): z.ZodOptional<z.ZodInt> => z.int().min(100).max(86_400_000).describe(what).optional()
 
@@ -32,6 +33,7 @@ export const serverSchema = z.strictObject({
     .min(1)
     .describe('A file with headers for every request, one "K: V" a line; relative to this file.')
     .optional(),
+  signIn: signInShape.optional(),
   legacyRevisions,
   renames,
   ...bounds,

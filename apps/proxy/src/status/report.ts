@@ -7,20 +7,28 @@ import { version } from '../version.ts'
  * How the proxy is, as JSON for `/readyz` and `status`. It is ready when no server behind it is known to be out of reach; a server that
  * nobody has needed yet is started when it is needed.
  */
-export function reportStatus({ backends }: PassthroughStatus, redact: (text: string) => string): ReadinessReport {
+export function reportStatus(
+  { backends }: PassthroughStatus,
+  redact: (text: string) => string,
+  signInNeeded: (name: string) => string | undefined,
+): ReadinessReport {
   return {
-    ready: backends.every(({ state }) => state === 'idle' || state === 'ready'),
+    ready: backends.every(
+      ({ name, state }) => (state === 'idle' || state === 'ready') && signInNeeded(name) === undefined,
+    ),
     details: {
       version,
-      servers: Object.fromEntries(backends.map((backend) => [backend.name, reportOf(backend, redact)])),
+      servers: Object.fromEntries(
+        backends.map((backend) => [backend.name, reportOf(backend, redact, signInNeeded(backend.name))]),
+      ),
     },
   }
 }
 
-function reportOf(status: BackendStatus, redact: (text: string) => string): JsonObject {
+function reportOf(status: BackendStatus, redact: (text: string) => string, signIn: string | undefined): JsonObject {
   const { state, since, requested, observed, row, info, connections, openCalls, restarts, lastError, retryAt } = status
   return {
-    state,
+    state: signIn === undefined ? state : 'needs sign-in',
     since: time(since),
     ...(requested !== undefined && { requested }),
     ...(observed !== undefined && { observed }),
@@ -29,6 +37,7 @@ function reportOf(status: BackendStatus, redact: (text: string) => string): Json
     connections,
     openCalls,
     restarts,
+    ...(signIn !== undefined && { signIn: redact(signIn) }),
     ...(lastError !== undefined && { lastError: { message: redact(lastError.message), at: time(lastError.at) } }),
     ...(retryAt !== undefined && { retryAt: time(retryAt) }),
   }

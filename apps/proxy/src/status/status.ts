@@ -80,6 +80,7 @@ function serverText(server: JsonValue): string {
     counted(textAt(server, 'connections'), 'connection'),
     counted(textAt(server, 'openCalls'), 'open call'),
     textAt(server, 'restarts') === '0' ? undefined : counted(textAt(server, 'restarts'), 'restart'),
+    textAt(server, 'signIn'),
     error === undefined ? undefined : `last error at ${textAt(server, 'lastError', 'at')}: ${error}`,
     retryAt === undefined ? undefined : `tried again from ${retryAt} on`,
   ]

@@ -1,0 +1,140 @@
+import { printErr, type Redactor, stateDir } from '@atenea/cli'
+import type { OnDiagnostic } from '@atenea/mcpcompat'
+import type { Authorizer, HttpSend } from '@atenea/transport-http'
+import {
+  type ClientIdentity,
+  createClientCredentialsFlow,
+  createMemorySignInStore,
+  createOAuthAuthorizer,
+  type Flow,
+  OAuthError,
+  type OAuthAuthorizer,
+  type SignInStore,
+} from '@atenea/transport-http/oauth'
+import {
+  createFileSignInStore,
+  createPersonFlow,
+  createTokenFileAuthorizer,
+  hasBrowser,
+} from '@atenea/transport-http/oauth/node'
+import { join } from 'node:path'
+import { promptText } from './prompt-text.ts'
+import type { SignInSetting } from './sign-in-setting.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface SignInSurroundings {
+  readonly environment: Environment
+  readonly redactor: Redactor
+  readonly send: HttpSend
+  readonly onDiagnostic: OnDiagnostic
+}
+
+const program = 'atenea-proxy'
+
+/** A request of a client waits no longer for a person: clients give up after a minute. */
+const waitMs = 45_000
+
+/** Where the sign-ins of this user are; in memory where there is no home directory, as in a container. */
+export function signInStore(environment: Environment): SignInStore {
+  try {
+    return createFileSignInStore(join(stateDir(environment), 'oauth'))
+  } catch {
+    return createMemorySignInStore()
+  }
+}
+
+export function identityOf({ client, clientMetadataUrl }: SignInSetting): ClientIdentity {
+  return {
+    name: 'Atenea proxy',
+    metadataUrl: clientMetadataUrl,
+    clients:
+      client === undefined
+        ? undefined
+        : [
+            {
+              clientId: client.id,
+              clientSecret: client.secret,
+              privateKeyPem: client.privateKey,
+              algorithm: client.algorithm,
+              issuer: client.issuer,
+            },
+          ],
+  }
+}
+
+/** Signs in at one server as its setting says. `asks` is for somebody who waits at a terminal for nothing else. */
+export function createSignIn(
+  url: string,
+  setting: SignInSetting,
+  { environment, redactor, send, onDiagnostic }: SignInSurroundings,
+  asks = false,
+): OAuthAuthorizer {
+  redactor.add(setting.client?.secret)
+  return createOAuthAuthorizer(url, {
+    identity: identityOf(setting),
+    flow: flowOf(setting, environment, asks),
+    store: signInStore(environment),
+    scopes: setting.scopes,
+    advice: `Run: ${program} login ${url}`,
+    waitMs: asks ? undefined : waitMs,
+    send,
+    onDiagnostic,
+  })
+}
+
+function flowOf({ way }: SignInSetting, environment: Environment, asks: boolean): Flow | undefined {
+  if (way === 'never') return undefined
+  if (way === 'client') return createClientCredentialsFlow()
+  const canAsk = asks || hasBrowser(environment) || process.stderr.isTTY
+  if (way === 'auto' && !canAsk) return undefined
+  return createPersonFlow({ way, name: program, environment, tell: (prompt) => printErr(promptText(prompt)) })
+}
+
+/** The authorizers of the servers behind a proxy, each of which serves all connections to its server. */
+export class SignIns implements Disposable {
+  readonly #around: SignInSurroundings
+  readonly #known = new Map<string, { readonly authorizer: Authorizer; readonly oauth: OAuthAuthorizer | undefined }>()
+
+  constructor(around: SignInSurroundings) {
+    this.#around = around
+  }
+
+  /** What authorizes requests to a server, by the name that the proxy has for it. */
+  of(name: string, url: string, setting: SignInSetting): Authorizer {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known.authorizer
+    const oauth = setting.tokenFile === undefined ? createSignIn(url, setting, this.#around) : undefined
+    const authorizer = this.#hidden(oauth ?? createTokenFileAuthorizer(setting.tokenFile ?? ''))
+    this.#known.set(name, { authorizer, oauth })
+    return authorizer
+  }
+
+  /** Why somebody has to sign in at a server; `undefined` when nobody has to, as far as known. */
+  needed(name: string): string | undefined {
+    const failure = this.#known.get(name)?.oauth?.failure
+    return OAuthError.is(failure) && failure.kind === 'auth' ? failure.message : undefined
+  }
+
+  [Symbol.dispose](): void {
+    for (const { oauth } of this.#known.values()) oauth?.[Symbol.dispose]()
+  }
+
+  /** What it gives cannot be logged from then on. */
+  #hidden(authorizer: Authorizer): Authorizer {
+    let last: string | undefined
+    return {
+      fields: async (request, options) => {
+        const fields = await authorizer.fields(request, options)
+        const value = fields['authorization']
+        if (value !== undefined && value !== last) {
+          last = value
+          this.#around.redactor.add(value.replace(/^\S+\s+/, ''))
+        }
+        return fields
+      },
+      saw: (answer, url) => authorizer.saw?.(answer, url),
+      renew: async (refusal, options) => await authorizer.renew(refusal, options),
+    }
+  }
+}

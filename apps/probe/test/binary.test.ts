@@ -1,8 +1,9 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, type TestContext } from 'vitest'
 import type { Report } from '../src/report.ts'
 import { httpServer, isAlive, probePath, runProbe, serverPath, startProbe } from './_util/run-probe.ts'
 
@@ -199,25 +200,40 @@ describe('ends well', () => {
     expect([code, stderr]).toEqual([0, ''])
   })
 
+  /** What the program shows where stdout and stderr are a terminal. */
+  const onTerminal = async (
+    context: TestContext,
+    words: string,
+    env: Readonly<Record<string, string | undefined>> = {},
+  ): Promise<string> => {
+    const script = `${execPath} ${probePath} ${words}`
+    const child = spawn('script', ['-qec', script, '/dev/null'], {
+      env: { ...process.env, TERM: 'xterm', NO_COLOR: undefined, CI: undefined, ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    let shown = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      shown += text
+    })
+    const failed = await Promise.race([once(child, 'error').then(() => true), once(child, 'close').then(() => false)])
+    context.skip(failed, 'needs script')
+    return shown
+  }
+
   test('colours: none into a pipe, none with NO_COLOR, and on a terminal they are there', async (context) => {
-    const script = `${execPath} ${probePath} http://127.0.0.1:9`
-    const onTerminal = async (env: Readonly<Record<string, string>>): Promise<string> => {
-      const { spawn } = await import('node:child_process')
-      const child = spawn('script', ['-qec', script, '/dev/null'], {
-        env: { ...process.env, TERM: 'xterm', ...env },
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
-      let shown = ''
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        shown += text
-      })
-      const failed = await Promise.race([once(child, 'error').then(() => true), once(child, 'close').then(() => false)])
-      context.skip(failed, 'needs script')
-      return shown
-    }
     const mark = '\u001b[31m'
-    expect(await onTerminal({ NO_COLOR: '' })).toContain(mark)
-    expect(await onTerminal({ NO_COLOR: '1' })).not.toContain(mark)
+    expect(await onTerminal(context, 'http://127.0.0.1:9')).toContain(mark)
+    expect(await onTerminal(context, 'http://127.0.0.1:9', { NO_COLOR: '1' })).not.toContain(mark)
     expect((await runProbe(['http://127.0.0.1:9'])).stdout).not.toContain('\u001b')
+  })
+
+  test('what goes on is shown on a terminal in a line that goes away, unless silence is asked for', async (context) => {
+    const server = `-- ${ours.join(' ')}`
+    const clear = '\r\u001b[K'
+    const shown = await onTerminal(context, server)
+    expect(shown).toContain(`${clear}${execPath}: `)
+    expect(shown.split(clear).at(-1)).toContain('✓ ')
+    expect(await onTerminal(context, `--log-level silent ${server}`)).not.toContain(clear)
+    expect(await onTerminal(context, server, { TERM: 'dumb' })).not.toContain(clear)
   })
 })

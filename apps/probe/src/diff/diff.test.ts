@@ -125,6 +125,13 @@ describe('what B loses or changes against A', () => {
     expect(diffReports(b, base).same).toBe(true)
   })
 
+  test('a finding of both eras is the same as that of one, where the other is not spoken', () => {
+    const finding = findingOf('error', { subject: 'brew' })
+    const one = sampleReport({ modern: noEra, findings: [{ ...finding, era: 'legacy' }] })
+    expect(told(sampleReport({ findings: [finding] }), one)).toEqual(['better verdict modern "not-spoken" "works"'])
+    expect(told(sampleReport({ findings: [{ ...finding, subject: 'pour' }] }), one)).toHaveLength(3)
+  })
+
   test('a server that is down or wants a login is worse, and nothing else is guessed', () => {
     expect(told(unreachableReport())).toEqual(['worse outcome "fine" "unreachable"'])
     expect(told(lockedReport({ legacy: noEra, modern: noEra }))).toEqual([

@@ -229,18 +229,22 @@ function findingDifferences(a: Report, b: Report, notCompared: string[]): Differ
     notCompared.push('findings: one side was not reached')
     return []
   }
-  const seenIn = ({ findings }: Report): ReadonlySet<string> => new Set(findings.map(findingKey))
-  const [before, after] = [seenIn(a), seenIn(b)]
-  const came = b.findings.filter((finding) => finding.level !== 'note' && !before.has(findingKey(finding)))
-  const went = a.findings.filter((finding) => finding.level !== 'note' && !after.has(findingKey(finding)))
+  const came = b.findings.filter((finding) => finding.level !== 'note' && !isIn(a, finding))
+  const went = a.findings.filter((finding) => finding.level !== 'note' && !isIn(b, finding))
   return [
     ...came.map((finding): Difference => ({ kind: 'worse', ...aboutFinding(finding), b: finding.title })),
     ...went.map((finding): Difference => ({ kind: 'better', ...aboutFinding(finding), a: finding.title })),
   ]
 }
 
-function findingKey({ id, era, subject }: Finding): string {
-  return JSON.stringify([id, era ?? null, subject ?? null])
+/** One that names no era was seen in every era that is spoken, which may be one era only on the other side. */
+function isIn({ findings }: Report, { id, era, subject }: Finding): boolean {
+  return findings.some(
+    (other) =>
+      other.id === id &&
+      other.subject === subject &&
+      (other.era === era || other.era === undefined || era === undefined),
+  )
 }
 
 function aboutFinding({ id, era, subject }: Finding): Pick<Difference, 'area' | 'era' | 'subject'> {

@@ -90,8 +90,9 @@ describe('text', () => {
   )
 
   test('with colours only ours get through', () => {
-    const marks = runText(runOf(hostileReport()), createStyle(true)).match(/\p{Cc}[^a-zA-Z\n]+./gu) ?? []
-    expect(new Set(marks.map((mark) => mark.at(-1)))).toEqual(new Set(['m']))
+    const marked = runText(runOf(hostileReport()), createStyle(true)).split('\u001b').slice(1)
+    expect(marked.length).toBeGreaterThan(10)
+    expect(marked.filter((part) => !/^\[\d+m/.test(part))).toEqual([])
   })
 
   test('what a server wrote to stderr is shown when it does not get up, its end at most', () => {

@@ -8,6 +8,7 @@ import {
   countsOf,
   duration,
   identityOf,
+  inOrder,
   levelMoods,
   levels,
   type Mood,
@@ -37,7 +38,9 @@ export function runText(run: Run, style: Style): string {
 }
 
 function reportText(report: Report, style: Style, isBrief: boolean): string {
-  const sections = [headline(report, style, isBrief), eras(report, style)]
+  const sections = [headline(report, style, isBrief)]
+  // In one of many the cause says it all.
+  if (!isBrief || report.outcome !== 'unreachable') sections.push(eras(report, style))
   if (!isBrief) sections.push(aboutServer(report))
   sections.push(auth(report), call(report, style), findings(report, style, isBrief), stderr(report))
   if (!isBrief) sections.push(timing(report, style))
@@ -73,7 +76,7 @@ function eraText(era: string, report: EraReport, style: Style): string {
   const mood = moodOfVerdict(report.verdict)
   const verdict = style.mood(mood, `${signs[mood]} ${verdictWords[report.verdict]}`.padEnd(22))
   const first = `  ${era.padEnd(7)} ${verdict} ${oneLine(revisionsOf(report))}`.trimEnd()
-  const reason = report.reason === '' ? [] : wrapped(report.reason, 12).map((line) => style.dim(line))
+  const reason = report.reason === '' ? [] : wrapped(report.reason, 12, 12).map((line) => style.dim(line))
   return [first, ...reason].join('\n')
 }
 
@@ -176,7 +179,8 @@ function stderr(report: Report): string {
   return [title, ...shown.map((line) => `  | ${oneLine(line)}`)].join('\n')
 }
 
-function timing({ steps, durationMs }: Report, style: Style): string {
+function timing({ steps: recorded, durationMs }: Report, style: Style): string {
+  const steps = inOrder(recorded)
   const end = Math.max(durationMs, ...steps.map((step) => step.startMs + step.durationMs))
   if (steps.length === 0 || end <= 0) return ''
   const rows = steps.map((step) => {
@@ -233,9 +237,10 @@ function factLines(facts: readonly Fact[]): string[] {
   )
 }
 
-function wrapped(text: string, indent: number): string[] {
-  return wrap(oneLine(text), width - indent).map(
-    (line, index) => `${' '.repeat(index === 0 ? indent : indent + 5)}${line}`,
+/** Lines of a text, those after the first as far in as a word like `saw:` makes the first, unless said otherwise. */
+function wrapped(text: string, indent: number, hanging = indent + 5): string[] {
+  return wrap(oneLine(text), width - hanging).map(
+    (line, index) => `${' '.repeat(index === 0 ? indent : hanging)}${line}`,
   )
 }
 

@@ -1,5 +1,5 @@
 import type { FindingLevel } from '../findings/kind.ts'
-import type { EraVerdict, Finding, Report, StepName } from '../report.ts'
+import type { EraVerdict, Finding, Report, Step, StepName } from '../report.ts'
 
 /** Verdicts as people read them. */
 export const verdictWords: Readonly<Record<EraVerdict, string>> = {
@@ -71,6 +71,11 @@ const stepWords: Readonly<Partial<Record<StepName, string>>> = {
   'first-line': 'first line',
   templates: 'resource templates',
   exit: 'end process',
+}
+
+/** Steps by when they began; those that contain others come first. */
+export function inOrder(steps: readonly Step[]): readonly Step[] {
+  return steps.toSorted((a, b) => a.startMs - b.startMs || b.durationMs - a.durationMs)
 }
 
 export function stepWord(name: StepName): string {

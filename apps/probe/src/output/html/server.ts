@@ -45,7 +45,7 @@ export function summaryRow(report: Report, id: string): Markup {
   const words = isReached
     ? html`<td>${verdictWords[report.legacy.verdict]}</td><td>${verdictWords[report.modern.verdict]}</td>`
     : html`<td colspan="2">${report.outcome === 'unreachable' ? 'unreachable' : 'wants a login'}</td>`
-  return html`<tr><th scope="row">${badge(mood, signs[mood])} <a href="#${id}">${targetName(report)}</a></th>${words}<td>${countsOf(report.findings)}</td><td class="number narrow">${duration(report.durationMs)}</td></tr>
+  return html`<tr><th scope="row"><span class="named">${badge(mood, signs[mood])} <a href="#${id}">${targetName(report)}</a></span></th>${words}<td>${countsOf(report.findings)}</td><td class="number narrow">${duration(report.durationMs)}</td></tr>
 `
 }
 
@@ -130,7 +130,7 @@ function aboutServer(report: Report): Markup | undefined {
   return html`${facts('Server', [
     ['name', identity],
     ['capabilities', capabilities === undefined ? undefined : capabilityWords(capabilities)],
-    ['instructions', instructions],
+    ['instructions', instructions === undefined ? undefined : html`<span class="lines">${instructions}</span>`],
   ])}
 ${(['tools', 'prompts', 'resources', 'templates'] as const).map((list) => listDetails(report, list))}`
 }

@@ -58,6 +58,8 @@ th, td { text-align: left; padding: .35rem .5rem; border-bottom: 1px solid var(-
 thead th { color: var(--soft); font-weight: 600; font-size: .8125rem; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; } .scroll table { min-width: 30rem; }
+.named { display: flex; gap: .4rem; align-items: baseline; } .named > :last-child { min-width: 5rem; overflow-wrap: anywhere; }
+.lines { white-space: pre-line; }
 .nobr { white-space: nowrap; }
 .all { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .75rem 1rem; margin-top: 1rem; }
 figure { margin: 0; }

@@ -1,5 +1,5 @@
 import type { Report, Step } from '../../report.ts'
-import { duration, signs, stepWord } from '../words.ts'
+import { duration, inOrder, signs, stepWord } from '../words.ts'
 import { html, type Markup } from './markup.ts'
 
 const rowHeight = 36
@@ -13,7 +13,8 @@ const thinnest = 0.4
  * The steps of a probe as bars over time: a picture, and the same as a table for those who do not see it. Positions are shares of
  * the width and letters keep their size, so that it is as readable on a phone as on a desk.
  */
-export function waterfall({ steps, durationMs }: Report, id: string): Markup | undefined {
+export function waterfall({ steps: recorded, durationMs }: Report, id: string): Markup | undefined {
+  const steps = inOrder(recorded)
   if (steps.length === 0) return undefined
   const end = niceEnd(Math.max(durationMs, ...steps.map((step) => step.startMs + step.durationMs)))
   const height = steps.length * rowHeight + axisHeight

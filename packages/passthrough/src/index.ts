@@ -8,6 +8,7 @@ export type {
   BackoffOptions,
   Renames,
 } from './backend-options.ts'
+export type { GrantsOf, PrincipalGrants } from './grants/grants.ts'
 export type { OnPassthroughEvent, PassthroughEvent } from './events.ts'
 export type { BackendState, BackendStatus, PassthroughStatus } from './status.ts'
 export type { ListCacheOptions, MergeOptions, Merger, NamingOptions } from './merger.ts'

@@ -1,8 +1,16 @@
-import type { Dispatcher, Implementation, OnDiagnostic, RevisionPolicy } from '@atenea/mcpcompat'
+import type {
+  CreateAllowListOptions,
+  Dispatcher,
+  Implementation,
+  OnDiagnostic,
+  RevisionPolicy,
+} from '@atenea/mcpcompat'
 import { type Clock, safeDiagnostics, systemClock } from '@atenea/mcpcompat/transport'
 import { Backend } from './backend.ts'
-import type { BackendOptions } from './backend-options.ts'
+import type { BackendOptions, BackendPolicy } from './backend-options.ts'
 import type { OnPassthroughEvent } from './events.ts'
+import { GrantedServer } from './grants/granted-server.ts'
+import { compileGrants, type GrantsOf } from './grants/grants.ts'
 import { createMerger, type MergeOptions, type Merger } from './merger.ts'
 import type { PassthroughStatus } from './status.ts'
 
@@ -20,6 +28,11 @@ export interface CreatePassthroughOptions extends MergeOptions {
   readonly bridgeInput?: boolean | undefined
   /** Whether methods that MCP does not define are passed on (BR-117, BR-212); only a single backend can be meant by them. Default false. */
   readonly passExtensions?: boolean | undefined
+  /**
+   * What each principal may use of all that is offered, by public names, on top of what is allowed of each backend. Absent: all of it. Backends are
+   * then asked for their lists before a call by name, so that what does not exist is answered like what is not granted.
+   */
+  readonly grantsOf?: GrantsOf | undefined
   readonly onEvent?: OnPassthroughEvent | undefined
   readonly onDiagnostic?: OnDiagnostic | undefined
   readonly clock?: Clock | undefined
@@ -35,7 +48,7 @@ export interface Passthrough extends Dispatcher, AsyncDisposable, Pick<Merger, '
  * handler. Nothing is connected before somebody needs it.
  */
 export function createPassthrough(options: CreatePassthroughOptions): Passthrough {
-  const { policy, info, bridgeInput = false, passExtensions = false, clock = systemClock } = options
+  const { policy, info, bridgeInput = false, passExtensions = false, clock = systemClock, grantsOf } = options
   const onEvent = safeEvents(options.onEvent)
   const onDiagnostic = safeDiagnostics(options.onDiagnostic)
   const around = { policy, info, bridgeInput, passExtensions, onEvent, onDiagnostic, clock }
@@ -44,16 +57,17 @@ export function createPassthrough(options: CreatePassthroughOptions): Passthroug
     ...options,
     backends: backends.map((port, index) => {
       const { allow, rename } = options.backends[index] as BackendOptions
-      return { port, allow, rename }
+      return { port, allow: grantsOf === undefined ? allow : lookedAt(allow), rename }
     }),
     clock,
     onEvent,
     onDiagnostic,
   })
+  const server = grantsOf === undefined ? merger : new GrantedServer(merger, compileGrants(grantsOf))
   return {
-    call: (call, context) => merger.call(call, context),
+    call: (call, context) => server.call(call, context),
     notify: (notice, context) => merger.notify(notice, context),
-    view: (principal, viewer) => merger.view(principal, viewer),
+    view: (principal, viewer) => server.view(principal, viewer),
     drain: () => merger.drain(),
     pin: (lock, context) => merger.pin(lock, context),
     status: () => ({ backends: backends.map((backend) => backend.status()) }),
@@ -62,6 +76,20 @@ export function createPassthrough(options: CreatePassthroughOptions): Passthroug
       await Promise.all(backends.map((backend) => backend[Symbol.asyncDispose]()))
     },
   }
+}
+
+/** Rules that allow everything, where there are none: what is looked at is answered in one and the same way. */
+function lookedAt(allow: BackendPolicy | undefined): BackendPolicy {
+  const everything = { allow: ['*'] }
+  return {
+    tools: { ...everything, ...defined(allow?.tools) },
+    prompts: { ...everything, ...defined(allow?.prompts) },
+    resources: { ...everything, ...defined(allow?.resources) },
+  }
+}
+
+function defined({ allow, deny }: CreateAllowListOptions = {}): CreateAllowListOptions {
+  return { ...(allow !== undefined && { allow }), ...(deny !== undefined && { deny }) }
 }
 
 /** Nothing that a listener throws may disturb a call. */

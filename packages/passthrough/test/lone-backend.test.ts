@@ -82,7 +82,8 @@ describe('one backend stays as it is', () => {
   })
 
   test('B7: a bad tool is left out alone; everything else stays byte for byte', async () => {
-    const bad = '{"name":"bad","inputSchema":{"type":"object","properties":{"p":{"type":"string","x-mcp-header":"A B"}}}}'
+    const bad =
+      '{"name":"bad","inputSchema":{"type":"object","properties":{"p":{"type":"string","x-mcp-header":"A B"}}}}'
     const { client, rig } = await alone({ tools: [tool('x', ',"e":1e400'), bad, tool('y')], around: ',"x-1": 1.0' })
     expect((await client.ask('tools/list')).text).toContain(
       `"tools":[${tool('x', ',"e":1e400')},${tool('y')}],"x-1": 1.0`,
@@ -147,23 +148,29 @@ describe.each<Kind>(['modern', 'legacy'])('F5: what a %s client may use', (front
     ['resources/read', (name) => ({ uri: `x://${name}` })],
     ['resources/read', (name) => ({ uri: `x://${name}/1` })],
     ['completion/complete', (name) => ({ ref: { type: 'ref/prompt', name }, argument })],
-  ])('%s: what is denied is answered word for word like what does not exist, and the backend is not asked', async (method, params) => {
-    const missing = (message: string) => ({
-      answer: ({ method: called, id, params: sent }: { method: string; id?: unknown; params?: JsonObject }, wire: { write(line: JsonObject): void }) => {
-        if (called !== 'resources/read' || String(sent?.['uri']).includes('safe')) return 'as usual' as const
-        wire.write(errorOf(id, -32_602, message, { uri: sent?.['uri'] ?? null }))
-        return undefined
-      },
-    })
-    const { client, backend } = await alone({ ...items, ...missing('Nothing of that name here') }, { allow }, front)
-    const denial = await client.ask(method, params('danger'))
-    const unknown = await client.ask(method, params('nothing'))
-    expect(denial.value.error?.code).toBe(front === 'legacy' && method === 'resources/read' ? -32_002 : -32_602)
-    const neutral = (text: string): string => text.replaceAll(/danger|nothing/g, 'it').replace(/"id":\d+/, '"id":0')
-    expect(neutral(denial.text)).toBe(neutral(unknown.text))
-    expect(backend.requests.filter((request) => JSON.stringify(request).includes('danger'))).toEqual([])
-    expect((await client.ask(method, params('safe'))).value.result?.['structuredContent']).toMatchObject({ method })
-  })
+  ])(
+    '%s: what is denied is answered word for word like what does not exist, and the backend is not asked',
+    async (method, params) => {
+      const missing = (message: string) => ({
+        answer: (
+          { method: called, id, params: sent }: { method: string; id?: unknown; params?: JsonObject },
+          wire: { write(line: JsonObject): void },
+        ) => {
+          if (called !== 'resources/read' || JSON.stringify(sent).includes('safe')) return 'as usual' as const
+          wire.write(errorOf(id, -32_602, message, { uri: sent?.['uri'] ?? null }))
+          return undefined
+        },
+      })
+      const { client, backend } = await alone({ ...items, ...missing('Nothing of that name here') }, { allow }, front)
+      const denial = await client.ask(method, params('danger'))
+      const unknown = await client.ask(method, params('nothing'))
+      expect(denial.value.error?.code).toBe(front === 'legacy' && method === 'resources/read' ? -32_002 : -32_602)
+      const neutral = (text: string): string => text.replaceAll(/danger|nothing/g, 'it').replace(/"id":\d+/, '"id":0')
+      expect(neutral(denial.text)).toBe(neutral(unknown.text))
+      expect(backend.requests.filter((request) => JSON.stringify(request).includes('danger'))).toEqual([])
+      expect((await client.ask(method, params('safe'))).value.result?.['structuredContent']).toMatchObject({ method })
+    },
+  )
 
   test('an empty allow-list allows nothing, another case is another name, and deny wins', async () => {
     const none = await alone(items, { allow: { tools: { allow: [] } } }, front)
@@ -205,7 +212,9 @@ test('a tool that is renamed is listed and called by its new name, and the name 
   const names = namesIn((await client.ask('tools/list')).value.result, 'tools') as readonly string[]
   expect(names).toEqual(['status', expect.stringMatching(/^status_[0-9a-f]{10}$/), 'other'])
   const called = async (name: string): Promise<unknown> =>
-    ((await client.ask('tools/call', { name })).value.result?.['structuredContent'] as JsonObject | undefined)?.['params']
+    ((await client.ask('tools/call', { name })).value.result?.['structuredContent'] as JsonObject | undefined)?.[
+      'params'
+    ]
   expect(await called('status')).toEqual({ name: 'log' })
   expect(await called(names[1] as string)).toEqual({ name: 'status' })
   expect((await client.ask('tools/call', { name: 'log' })).value.error?.message).toBe('Unknown tool: log')

@@ -248,7 +248,7 @@ describe('one backend never hides the others', () => {
       expect(namesIn(value.result, 'tools')).toEqual(['good__fine'])
       expect(value.result).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
     }
-    expect(codesIn(rig).filter((code) => code === 'backend-missing')).toHaveLength(2) // of discovery, and of tools
+    expect(codesIn(rig).filter((code) => code === 'backend-missing')).toHaveLength(1)
     const call = await client.ask('tools/call', { name: 'down__x', arguments: {} })
     expect(call.value.error?.code).toBe(-32_603)
     expect((await client.ask('tools/call', { name: 'good__fine' })).value.result).toBeDefined()

@@ -25,9 +25,14 @@ async function listen(
   const id = client.send('subscriptions/listen', { notifications: notifications as never })
   const { value } = await client.next(
     ({ method, params }) =>
-      method === acknowledged && (params?.['_meta'] as Record<string, unknown>)[metaKey.subscriptionId] === id,
+      method === acknowledged &&
+      (params?.['_meta'] as Record<string, unknown> | undefined)?.[metaKey.subscriptionId] === id,
   )
   return { id, granted: value.params?.['notifications'] }
+}
+
+function byText(a: unknown, b: unknown): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
 }
 
 /** What was said on each listen, in order. */
@@ -67,13 +72,13 @@ describe('BR-305: subscriptions to several backends', () => {
     a.tell(resourceUpdated, { uri: 'a://2' })
     a.tell(promptsChanged)
     expect(await heard(one)).toEqual([[tools.id, toolsChanged, undefined]])
-    expect((await heard(two)).toSorted()).toEqual(
+    expect((await heard(two)).toSorted(byText)).toEqual(
       [
         [first.id, resourceUpdated, 'a://1'],
         [second.id, toolsChanged, undefined],
         [second.id, resourceUpdated, 'a://1'],
         [second.id, resourceUpdated, 'b://1'],
-      ].toSorted(),
+      ].toSorted(byText),
     )
   })
 
@@ -128,7 +133,7 @@ describe('BR-305: subscriptions to several backends', () => {
     const { id } = await listen(client, { toolsListChanged: true, resourceSubscriptions: ['a://1'] })
     a.wire.break()
     const missed = [await client.next(), await client.next()].map(({ value }) => [value.method, value.params?.['uri']])
-    expect(missed.toSorted()).toEqual([
+    expect(missed.toSorted(byText)).toEqual([
       [resourceUpdated, 'a://1'],
       [toolsChanged, undefined],
     ])
@@ -165,7 +170,7 @@ describe('a legacy client of several backends', () => {
     a.tell(resourceUpdated, { uri: 'a://1' })
     b.tell(resourceUpdated, { uri: 'b://1' })
     b.tell(toolsChanged)
-    expect((await heard(client)).map(([, method, uri]) => [method, uri]).toSorted()).toEqual([
+    expect((await heard(client)).map(([, method, uri]) => [method, uri]).toSorted(byText)).toEqual([
       [resourceUpdated, 'a://1'],
       [resourceUpdated, 'b://1'],
       [toolsChanged, undefined],

@@ -20,7 +20,8 @@ export type Waited<Value> =
 
 /**
  * Waiting for several backends, of which none may keep the others back. Who asks again while a backend is still silent does not wait
- * anew: its time has begun when it was first asked. That a backend is missing is reported once, until it is there again.
+ * anew: its time has begun when it was first asked. That a backend is missing is reported once, until it is there again. What comes
+ * late is used from then on.
  */
 export class Patience {
   readonly #options: PatienceOptions
@@ -40,9 +41,17 @@ export class Patience {
     late?: () => void,
   ): Promise<Waited<Value>> {
     const { clock, waitMs } = this.#options
-    const key = `${lists.name}\n${about}\n${lists.port.partitionOf(client)}`
+    const view = lists.view(client.principal, client)
+    // Whoever waits for its connection waits for the same, whatever is to be asked over it.
+    const isConnecting = view instanceof Promise
+    const what = isConnecting ? '' : `${about}\n${lists.port.partitionOf(client)}`
+    const key = `${lists.name}\n${what}`
+    if (!isConnecting) this.#since.delete(`${lists.name}\n`)
     const since = this.#since.get(key) ?? clock.now()
     this.#since.set(key, since)
+    const over = (): boolean => this.#since.delete(key)
+    // One that could not be connected to was waited for once; it is not waited for again with every further try.
+    void (isConnecting ? view.then(over, () => undefined) : value.then(over, over))
     let waited: Waited<Value> = { kind: 'late' }
     const settled = value.then(
       (there) => {
@@ -52,17 +61,17 @@ export class Patience {
         waited = { kind: 'failed', error }
       },
     )
-    void settled.then(() => this.#since.delete(key))
     const inTime = await within(settled, Math.max(0, since + waitMs - clock.now()), clock)
-    this.#report(lists, about, waited)
+    this.#report(lists, about, isConnecting ? '' : about, waited)
     if (!inTime && late !== undefined) void value.then(late, () => undefined)
     return waited
   }
 
-  #report(lists: BackendLists, about: string, waited: Waited<unknown>): void {
+  #report(lists: BackendLists, about: string, what: string, waited: Waited<unknown>): void {
     const { waitMs, onEvent } = this.#options
-    const key = `${lists.name}\n${about}`
+    const key = `${lists.name}\n${what}`
     if (waited.kind === 'there') {
+      this.#missing.delete(`${lists.name}\n`)
       this.#missing.delete(key)
       return
     }

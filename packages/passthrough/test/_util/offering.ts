@@ -27,7 +27,9 @@ export interface OfferingBackend extends FakeBackend {
   tell(method: string, params?: JsonObject): void
 }
 
-const lists: Readonly<Record<string, readonly [member: keyof Offering & string, wire: string]>> = {
+const lists: Readonly<
+  Record<string, readonly [member: 'tools' | 'prompts' | 'resources' | 'templates', wire: string]>
+> = {
   'tools/list': ['tools', 'tools'],
   'prompts/list': ['prompts', 'prompts'],
   'resources/list': ['resources', 'resources'],
@@ -53,7 +55,7 @@ export function offer(name: string, offering: Offering, options: Partial<CreateB
     if (own !== 'as usual') return own
     const list = lists[request.method]
     if (list !== undefined) {
-      const items = (offering[list[0]] ?? []) as readonly string[]
+      const items = offering[list[0]] ?? []
       const start = Number(request.params?.['cursor'] ?? 0)
       const end = start + (offering.pageSize ?? items.length)
       const next = end < items.length ? `,"nextCursor":"${end}"` : ''

@@ -1,5 +1,5 @@
 import { type Logger, type Redactor, UsageError } from '@atenea/cli'
-import { logDiagnostics, revisionPolicy } from '@atenea/fronts'
+import { createPrincipalPolicy, logDiagnostics, revisionPolicy } from '@atenea/fronts'
 import { type CreatePassthroughOptions, createPassthrough, type Passthrough } from '@atenea/passthrough'
 import type { LazySignIns } from './auth/lazy-sign-ins.ts'
 import { createConnect, startTimeoutOf } from './backends/connect.ts'
@@ -42,6 +42,8 @@ export function assemble(settings: Settings, logger: Logger, redactor: Redactor,
       callTimeoutMs: backend.callTimeoutMs,
       maxCallMs: backend.maxCallMs,
     })),
+    // what a server offers at all is decided for each of them, so rules begin with everything
+    grantsOf: settings.policy && createPrincipalPolicy({ tools: {}, prompts: {}, resources: {} }, settings.policy),
     onEvent: logEvents(logger),
     onDiagnostic,
   })

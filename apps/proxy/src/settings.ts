@@ -1,5 +1,5 @@
 import type { ServerTarget } from '@atenea/cli/config'
-import type { FrontSettings } from '@atenea/fronts'
+import type { FrontSettings, PolicyRule } from '@atenea/fronts'
 import type { BackendMode } from '@atenea/passthrough'
 import type { SignInSetting } from './auth/sign-in-setting.ts'
 
@@ -34,6 +34,8 @@ export interface BackendSetting {
 
 /** All that decides how the proxy behaves, from flags, configuration and defaults. */
 export interface Settings extends FrontSettings {
+  /** Who may use what of all that is offered; `undefined`: everybody everything. */
+  readonly policy: readonly PolicyRule[] | undefined
   readonly backends: readonly BackendSetting[]
   /** Between the name of a backend and that of its tool, where there are several backends. */
   readonly separator: string | undefined

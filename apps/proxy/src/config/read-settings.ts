@@ -38,6 +38,7 @@ export async function readSettings(options: ReadSettingsOptions): Promise<ReadSe
   const lock = values.lock ?? top.lockFile
   const settings: Settings = {
     ...fronts,
+    policy: top.policy,
     backends: withRenames(backends, values.rename ?? []),
     separator: values.separator ?? top.separator,
     passExtensions: values['pass-extensions'] ?? top.passExtensions ?? false,

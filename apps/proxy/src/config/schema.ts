@@ -1,5 +1,5 @@
 import { serversFileSchema } from '@atenea/cli/config'
-import { frontConfigShape, frontLimitsShape } from '@atenea/fronts/config'
+import { frontConfigShape, frontLimitsShape, policyShape } from '@atenea/fronts/config'
 import * as z from 'zod'
 import { signInShape } from '../auth/sign-in-shape.ts'
 
@@ -42,6 +42,7 @@ export const serverSchema = z.strictObject({
 /** The `atenea` object of the whole file. Unknown keys are faults. */
 export const topSchema = z.strictObject({
   ...frontConfigShape,
+  ...policyShape,
   separator: z
     .string()
     .min(1)

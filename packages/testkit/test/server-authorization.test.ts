@@ -1,19 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type JsonObject, legacyRevision, modernRevision } from '@atenea/mcpcompat'
+import { type JsonObject, legacyRevision } from '@atenea/mcpcompat'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AuthorizationServer, frontClient } from './_util/authorization-server.ts'
-import { modernMeta } from './_util/http-client.ts'
-import { until } from './_util/processes.ts'
-
-const binPath = join(import.meta.dirname, '../../../apps/server/bin/atenea-server.js')
-if (!existsSync(join(binPath, '../../dist/main.js'))) {
-  throw new Error('apps/server is not built: run npx -y pnpm@12 build first')
-}
+import { Running } from './_util/running.ts'
 
 const resource = 'https://mcp.example.com/mcp'
 const elsewhere = 'https://files.example.com/mcp'
@@ -33,79 +26,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** `atenea-server` as a child on a port of its own. */
-class Running implements AsyncDisposable {
-  readonly child: ChildProcess
-  readonly ended: Promise<number | null>
-  stderr = ''
-
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-    const env = {
-      ...process.env,
-      XDG_STATE_HOME: join(folder, 'state'),
-      XDG_CACHE_HOME: join(folder, 'cache'),
-      ...environment,
-    }
-    this.child = spawn(process.execPath, [binPath, '--http', '0', '--log-level', 'debug', ...args], {
-      env,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
-    this.ended = new Promise((resolve) => this.child.on('close', resolve))
-  }
-
-  async url(): Promise<string> {
-    const found = (): string | undefined => /listening url=(\S+)/.exec(this.stderr)?.[1]
-    await until(() => found() !== undefined || this.child.exitCode !== null)
-    const url = found()
-    if (url === undefined) throw new Error(this.stderr)
-    return url
-  }
-
-  async ask(token: string | undefined, method: string, params: JsonObject = {}): Promise<Response> {
-    const { name } = params
-    return await fetch(await this.url(), {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': modernRevision,
-        'mcp-method': method,
-        ...(typeof name === 'string' && { 'mcp-name': name }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: modernMeta } }),
-    })
-  }
-
-  async tools(token: string): Promise<readonly string[]> {
-    const { result } = (await (await this.ask(token, 'tools/list')).json()) as {
-      readonly result: { readonly tools: readonly { readonly name: string }[] }
-    }
-    return result.tools.map(({ name }) => name)
-  }
-
-  /** The structured content of a call, or the text of its error. */
-  async call(token: string, name: string, args: JsonObject): Promise<unknown> {
-    const { result, error } = (await (await this.ask(token, 'tools/call', { name, arguments: args })).json()) as {
-      readonly result?: {
-        readonly isError?: boolean
-        readonly structuredContent?: unknown
-        readonly content: readonly { readonly text?: string }[]
-      }
-      readonly error?: { readonly message: string }
-    }
-    return result === undefined
-      ? error?.message
-      : result.isError === true
-        ? result.content[0]?.text
-        : result.structuredContent
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.child.kill('SIGKILL')
-    await this.ended
-  }
+function run(args: readonly string[], environment?: Readonly<Record<string, string>>): Running {
+  return new Running({ app: 'server', args, folder, ...(environment !== undefined && { environment }) })
 }
 
 const signedIn = (issuer: string, ...more: string[]): string[] => [
@@ -126,7 +48,7 @@ const account = { ATPROTO_IDENTIFIER: 'did:plc:aliceaaaaaaaaaaaaaaaaaaa', ATPROT
 
 describe('atenea-server --auth-issuer', () => {
   test('MC-AUTH-01, MC-AUTH-03, LG-AUTH-01: takes the tokens that are for it, and leads everybody else to the issuer', async () => {
-    await using server = new Running(signedIn(signing.issuer, '--auth-scope', 'tools'))
+    await using server = run(signedIn(signing.issuer, '--auth-scope', 'tools'))
     const good = await signing.tokenOf('alice', { resource, scope: 'tools' })
     expect(await server.tools(good)).toContain('create_record_cid')
     const tokens: readonly (readonly [string | undefined, number])[] = [
@@ -158,7 +80,7 @@ describe('atenea-server --auth-issuer', () => {
   })
 
   test.each(['legacy', 'auto'] as const)('MC-AUTH-03: a client from npm with a token, %s', async (mode) => {
-    await using server = new Running(signedIn(signing.issuer))
+    await using server = run(signedIn(signing.issuer))
     const headers = { authorization: `Bearer ${await signing.tokenOf('alice', { resource, scope: 'tools' })}` }
     const client = new Client({ name: 'npm', version: '1' }, { versionNegotiation: { mode } })
     await client.connect(new StreamableHTTPClientTransport(new URL(await server.url()), { requestInit: { headers } }))
@@ -177,7 +99,7 @@ describe('atenea-server --auth-issuer', () => {
         { principals: [`${signing.issuer}#carol`], enabledTools: ['create_*'] },
       ],
     }
-    await using server = new Running(configured(config))
+    await using server = run(configured(config))
     const alice = await signing.tokenOf('alice', { resource, scope: 'tools' })
     const uploader = await signing.tokenOf('alice', { resource, scope: 'tools upload' })
     const carol = await signing.tokenOf('carol', { resource, scope: 'tools' })
@@ -217,7 +139,7 @@ describe('atenea-server --auth-issuer', () => {
     const data = btoa('hello')
     let uploadId: string
     {
-      await using server = new Running(args, account)
+      await using server = run(args, account)
       const begun = await server.call(await alice(), 'begin_blob_upload', { mimeType: 'text/plain' })
       uploadId = (begun as { readonly uploadId: string }).uploadId
       await untouchable(server, bob, uploadId)
@@ -225,7 +147,7 @@ describe('atenea-server --auth-issuer', () => {
         received: 5,
       })
     }
-    await using server = new Running(args, account)
+    await using server = run(args, account)
     await untouchable(server, bob, uploadId)
     expect(await server.call(await alice(), 'append_blob_upload', { uploadId, offset: 5, data })).toMatchObject({
       received: 10,
@@ -237,7 +159,7 @@ describe('atenea-server --auth-issuer', () => {
     await using _late = late
     const token = await late.tokenOf('alice', { resource, scope: 'tools' })
     late.up = false
-    await using server = new Running(signedIn(late.issuer))
+    await using server = run(signedIn(late.issuer))
     const refused = await server.ask(token, 'tools/list')
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([503, null])
     expect(refused.headers.get('retry-after')).toMatch(/^[1-5]$/)
@@ -260,14 +182,14 @@ describe('atenea-server --auth-issuer', () => {
       [['--auth-client-secret-file', file], {}],
       [[], { ATENEA_AUTH_CLIENT_SECRET: frontClient.clientSecret }],
     ] as const) {
-      await using server = new Running([...args, ...more], environment)
+      await using server = run([...args, ...more], environment)
       const token = await asked.tokenOf('alice', { resource, scope: 'tools' })
       expect(await server.tools(token)).toContain('create_record_cid')
       const foreign = await asked.tokenOf('alice', { resource: elsewhere, scope: 'tools' })
       expect((await server.ask(foreign, 'tools/list')).status).toBe(401)
       for (const secret of [token, foreign, frontClient.clientSecret]) expect(server.stderr).not.toContain(secret)
     }
-    await using wrong = new Running([...args], { ATENEA_AUTH_CLIENT_SECRET: 'not-the-secret' })
+    await using wrong = run([...args], { ATENEA_AUTH_CLIENT_SECRET: 'not-the-secret' })
     expect((await wrong.ask('some-token', 'tools/list')).status).toBe(503)
     expect(wrong.stderr).toMatch(/are the client id and the secret right\?/)
     expect(wrong.stderr).not.toMatch(/not-the-secret|some-token/)
@@ -276,7 +198,7 @@ describe('atenea-server --auth-issuer', () => {
   test('tokens of a file are taken beside those of the issuer', async () => {
     const file = join(folder, 'tokens')
     writeFileSync(file, 'robot secret-of-the-robot\n')
-    await using server = new Running(signedIn(signing.issuer, '--auth-scope', 'tools', '--bearer-token-file', file))
+    await using server = run(signedIn(signing.issuer, '--auth-scope', 'tools', '--bearer-token-file', file))
     expect(await server.tools('secret-of-the-robot')).toContain('create_record_cid')
     expect(await server.tools(await signing.tokenOf('alice', { resource, scope: 'tools' }))).toContain(
       'create_record_cid',
@@ -285,7 +207,7 @@ describe('atenea-server --auth-issuer', () => {
   })
 
   test('MH-EP-02: may be asked for by the name of its resource behind a reverse proxy, and by no other', async () => {
-    await using server = new Running(signedIn(signing.issuer))
+    await using server = run(signedIn(signing.issuer))
     const { port } = new URL(await server.url())
     const statusFor = async (host: string): Promise<number | undefined> =>
       await new Promise((resolve, reject) => {
@@ -307,7 +229,7 @@ describe('atenea-server --auth-issuer', () => {
     [signedIn('https://auth.example.com', '--auth-scope', 'offline_access'), /offline_access/],
     [signedIn('https://auth.example.com', '--auth-client-id', 'x'), /ATENEA_AUTH_CLIENT_SECRET/],
   ])('%j is a usage error', async (args, message) => {
-    await using server = new Running(args)
+    await using server = run(args)
     expect([await server.ended, server.stderr]).toEqual([2, expect.stringMatching(message)])
   })
 })
@@ -315,7 +237,7 @@ describe('atenea-server --auth-issuer', () => {
 test('MC-ELIC-18: uploads of two bearer tokens are out of reach of each other, in both eras', async () => {
   const file = join(folder, 'two-tokens')
   writeFileSync(file, 'anna secret-of-anna-1234\nberta secret-of-berta-1234\n')
-  await using server = new Running(['--bearer-token-file', file], account)
+  await using server = run(['--bearer-token-file', file], account)
   const begun = await server.call('secret-of-anna-1234', 'begin_blob_upload', { mimeType: 'text/plain' })
   const { uploadId } = begun as { readonly uploadId: string }
   await untouchable(server, 'secret-of-berta-1234', uploadId)

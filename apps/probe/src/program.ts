@@ -7,6 +7,7 @@ import type { ProbeTarget, Report } from './report.ts'
 import type { NotProbed, Run } from './run.ts'
 import type { Settings } from './settings.ts'
 import { noTarget, targetOfCommand, targetOfWord, targetsOfConfig } from './targets.ts'
+import { withoutSecrets } from './without-secrets.ts'
 import { writeResult } from './write-result.ts'
 
 type Words = readonly string[]
@@ -92,7 +93,9 @@ export class Program {
     const { environment, redactor, shutdown } = this.#context
     using progress = createProgress(targets.length, logLevel !== 'silent', environment)
     const redact = (text: string): string => redactor.redact(text)
-    return await probeAll(targets, { protocol, policy, timeoutMs, call, redact, signal: shutdown }, progress)
+    const options = { protocol, policy, timeoutMs, call, redact, signal: shutdown }
+    const reports = await probeAll(targets, options, progress)
+    return reports.map((report) => withoutSecrets(report, (text) => redactor.redactKnown(text)))
   }
 
   /** Each form is loaded when it is asked for. */

@@ -76,6 +76,32 @@ describe('one server', () => {
     expect([code, legacy.verdict, modern.verdict, verdict.era]).toEqual([0, 'works', 'not-tried', 'legacy'])
   })
 
+  test('a server that repeats a secret of its configuration does not bring it to light', async () => {
+    const secret = 'not-to-be-repeated-1234'
+    const echo = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  const { TEA_TOKEN } = process.env
+  const tool = { name: 'brew', description: TEA_TOKEN, inputSchema: { type: 'object', properties: { [TEA_TOKEN]: {} } } }
+  const results = {
+    initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, instructions: TEA_TOKEN, serverInfo: { name: TEA_TOKEN, version: '1' } },
+    'tools/list': { tools: [tool] },
+  }
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] ?? { text: TEA_TOKEN } }))
+  process.stderr.write(TEA_TOKEN)
+})`
+    const file = config({ tea: { command: execPath, args: ['-e', echo], env: { TEA_TOKEN: secret } } })
+    const args = ['--protocol', 'legacy', '--config', file, '--html', path('page.html')]
+    for (const format of ['text', 'json', 'junit', 'sarif']) {
+      const { stdout, stderr } = await runProbe([...args, '--format', format])
+      expect(stdout.length).toBeGreaterThan(100)
+      expect(`${stdout}${stderr}${readFileSync(path('page.html'), 'utf8')}`).not.toContain(secret)
+    }
+    const { stdout } = await runProbe([...args, '--format', 'json'])
+    expect(JSON.parse(stdout)).toMatchObject({
+      reports: [{ legacy: { lists: { tools: [{ name: 'brew', description: '[redacted]' }] } } }],
+    })
+  })
+
   test('JUnit, SARIF and a page are written to files, and stdout is left alone', async () => {
     for (const [format, beginning] of [
       ['junit', '<?xml'],
@@ -193,11 +219,18 @@ describe('ends well', () => {
     expect(isAlive(await pidOf(file))).toBe(false)
   })
 
-  test('a reader of stdout that goes away after one line, as head -1 does', async () => {
-    const { child, ended } = startProbe(['--', ...ours])
-    child.stdout?.destroy()
-    const { code, stderr } = await ended
-    expect([code, stderr]).toEqual([0, ''])
+  test('| head -1 gets one line, and the probe ends as if somebody had read on', async () => {
+    const command = `{ ${[execPath, probePath, '--', ...ours].join(' ')}; echo "code $?" >&2; } | head -1`
+    const child = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const shown = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        shown[name] += text
+      })
+    }
+    await once(child, 'close')
+    expect(shown.stdout).toMatch(/^✓ [^\n]*\n$/)
+    expect(shown.stderr).toBe('code 0\n')
   })
 
   /** What the program shows where stdout and stderr are a terminal. */

@@ -107,4 +107,10 @@ describe('F16: registered secrets', () => {
   ])('is linear (case %#)', (text) => {
     expect(redactor.redact(text).length).toBeGreaterThan(0)
   })
+
+  test('known secrets alone are taken out of data, and what only looks like one stays', () => {
+    const redactor = createRedactor()
+    redactor.add('hunter2hunter2')
+    expect(redactor.redactKnown('token=abc hunter2hunter2 Bearer def')).toBe('token=abc [redacted] Bearer def')
+  })
 })

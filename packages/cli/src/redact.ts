@@ -4,6 +4,8 @@ export interface Redactor {
   add(secret: string | undefined): void
   /** The text with every known secret, and whatever looks like one, replaced by `[redacted]`. Linear in the length of the text. */
   redact(text: string): string
+  /** The text with every known secret replaced, and nothing that only looks like one: for data that must stay what it is. */
+  redactKnown(text: string): string
   /** Whether a member, variable or header of this name holds a secret. */
   isSecretName(name: string): boolean
 }
@@ -44,14 +46,19 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 export function createRedactor(): Redactor {
   /** Every form of every secret; longer ones first, so that none is cut by another that it begins with. */
   let forms: readonly string[] = []
+  const redactKnown = (text: string): string => {
+    let clean = text
+    for (const form of forms) clean = withoutForm(clean, form)
+    return clean
+  }
   return {
     add: (secret) => {
       if (secret === undefined || secret.length < shortestSecret) return
       forms = [...new Set([...forms, ...formsOf(secret)])].sort((a, b) => b.length - a.length)
     },
+    redactKnown,
     redact: (text) => {
-      let clean = text
-      for (const form of forms) clean = withoutForm(clean, form)
+      let clean = redactKnown(text)
       for (const [pattern, kept] of patterns) clean = clean.replace(pattern, kept)
       return clean
     },

@@ -6,6 +6,7 @@ import type { RpcErrorObject, RpcNotification, RpcRequest } from './jsonrpc/mess
 import { memberOf } from './member.ts'
 import { checkClaim, checkEnvelope, claimOf, metaOf, missingKeys, unsupportedVersion } from './meta.ts'
 import { checkParams } from './method-params.ts'
+import { plainToolCall } from './plain-tool-call.ts'
 import { eraOf, type RevisionOffer } from './revisions.ts'
 
 /** The request that opens a legacy session. */
@@ -94,6 +95,7 @@ export function methodFault(message: RpcRequest, view: Pick<ServerView, 'has'>):
 
 /** Step 24. */
 export function paramsFault(message: RpcRequest): RpcErrorObject | undefined {
+  if (plainToolCall(message.method, message.params) !== undefined) return undefined
   const fault = checkParams(message.method, message.params)
   return fault === undefined ? undefined : { code: rpcCode.invalidParams, message: `Invalid params: ${fault}` }
 }

@@ -49,9 +49,13 @@ export function encodeHeaderValue(value: string): string {
 
 // an empty field value is dropped by some stacks. A-13: a tab is encoded as well.
 function isPlain(value: string): boolean {
-  return (
-    /^[\x21-\x7E](?:[\x20-\x7E]*[\x21-\x7E])?$/.test(value) && !(value.startsWith(prefix) && value.endsWith(suffix))
-  )
+  if (value === '' || isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1))) return false
+  // by hand, since a pattern takes several times as long for names, which are short
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index)
+    if (code < 0x20 || code > 0x7e) return false
+  }
+  return !(value.startsWith(prefix) && value.endsWith(suffix))
 }
 
 function sentinel(value: string): string {
@@ -85,6 +89,7 @@ export function decodeHeaderValue(field: string): string | undefined {
 
 /** A field value without optional whitespace around it. */
 export function trimField(field: string): string {
+  if (!isBlank(field.charCodeAt(0)) && !isBlank(field.charCodeAt(field.length - 1))) return field
   let start = 0
   let end = field.length
   while (start < end && isBlank(field.charCodeAt(start))) start++
@@ -98,12 +103,7 @@ function isBlank(code: number): boolean {
 
 /** Visible ASCII, space and tab; a plain interior tab is accepted on receipt. */
 function isFieldText(value: string): boolean {
-  // by hand, since a pattern takes several times as long for names, which are short
-  for (let index = 0; index < value.length; index++) {
-    const code = value.charCodeAt(index)
-    if ((code < 0x20 && code !== 0x09) || code > 0x7e) return false
-  }
-  return true
+  return /^[\x20-\x7E\t]*$/.test(value)
 }
 
 const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -157,13 +157,18 @@ export function standardHeaderFault(
   const stated = headers[headerName.method]
   if (stated === undefined) return headerMismatch('The Mcp-Method header is missing.')
   const source = nameSource.get(methodName)
-  if (trimField(stated) !== methodName || (source === undefined && !isFieldText(methodName))) {
+  if (
+    (stated !== methodName && trimField(stated) !== methodName) ||
+    (source === undefined && !isFieldText(methodName))
+  ) {
     return headerMismatch('The Mcp-Method header differs from the method in the body.')
   }
   // step 22
   if (source === undefined) return undefined
   const name = memberOf(params, source)
   const field = headers[headerName.name]
+  // as nearly all are; what is plain stands for itself
+  if (field !== undefined && field === name && isPlain(field)) return undefined
   // required by the method, also where the body names nothing: headers are judged before params
   if (field === undefined) return headerMismatch('The Mcp-Name header is missing.')
   const decoded = decodeHeaderValue(field)

@@ -197,14 +197,15 @@ class Ladder implements HttpLadder {
         id,
       )
     }
-    // step 18
-    const unsupported = checkClaim(meta, this.#offer)
-    if (unsupported !== undefined) return refuse(18, 400, unsupported, id)
-    // step 19
-    if (version === undefined) return refuse(19, 400, headerMismatch('The MCP-Protocol-Version header is missing.'), id)
-    // step 20
+    if (version === undefined) {
+      const unsupported = checkClaim(meta, this.#offer)
+      return unsupported === undefined
+        ? refuse(19, 400, headerMismatch('The MCP-Protocol-Version header is missing.'), id)
+        : refuse(18, 400, unsupported, id)
+    }
+    // steps 18 and 20, of which the check of the envelope is both
     const envelope = checkEnvelope(meta, this.#offer)
-    if (envelope !== undefined) return refuse(20, 400, envelope, id)
+    if (envelope !== undefined) return refuse(this.#offer.modern.includes(claim) ? 20 : 18, 400, envelope, id)
     // steps 21 and 22
     const mismatch = standardHeaderFault(message.method, message.params, head.headers)
     if (mismatch !== undefined) return refuse(21, 400, mismatch, id)

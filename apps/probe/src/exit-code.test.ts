@@ -42,7 +42,11 @@ describe('exit codes', () => {
 
   test('a configuration that is wrong comes before, one that is switched off does not count', () => {
     expect(exitCodeOfRun(listOf(unreachableReport()), 'error')).toBe(2)
-    const off: Run = { reports: [fine], notProbed: [{ name: 'off', reason: 'disabled', detail: '' }], isList: true }
+    const off: Run = {
+      reports: [fine],
+      notProbed: [{ name: 'off', reason: 'disabled', detail: '' }],
+      config: 'mcp.json',
+    }
     expect(exitCodeOfRun(off, 'error')).toBe(0)
   })
 })

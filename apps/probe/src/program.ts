@@ -1,4 +1,5 @@
 import { type AppContext, type ExitCode, type Logger, mayUseColour, UsageError } from '@atenea/cli'
+import type { SignInRequest } from './auth/sign-in.ts'
 import { exitCodeOfRun } from './exit-code.ts'
 import { createStyle, type Style } from './output/style.ts'
 import { probeAll } from './probe-all.ts'
@@ -29,7 +30,7 @@ export class Program {
     const { config, failOn, html, output } = this.#settings
     const { targets, notProbed } = await this.#targets(words, command)
     if (targets.length + notProbed.length === 0) throw new UsageError(`${config} has no servers`)
-    const run: Run = { reports: await this.#probeAll(targets), notProbed, isList: config !== undefined }
+    const run: Run = { reports: await this.#probeAll(targets), notProbed, config }
     await writeResult(await this.#rendered(run), output)
     if (html !== undefined) {
       const { runHtml } = await import('./output/html/page.ts')
@@ -89,13 +90,22 @@ export class Program {
   }
 
   async #probeAll(targets: readonly ProbeTarget[]): Promise<readonly Report[]> {
-    const { protocol, policy, timeoutMs, call, logLevel } = this.#settings
+    const { protocol, policy, timeoutMs, call, logLevel, signsIn } = this.#settings
     const { environment, redactor, shutdown } = this.#context
     using progress = createProgress(targets.length, logLevel !== 'silent', environment)
     const redact = (text: string): string => redactor.redact(text)
-    const options = { protocol, policy, timeoutMs, call, redact, signal: shutdown }
+    const signIn = signsIn ? async (request: SignInRequest) => await this.#signIn(request) : undefined
+    const options = { protocol, policy, timeoutMs, call, redact, signal: shutdown, signIn }
     const reports = await probeAll(targets, options, progress)
     return reports.map((report) => withoutSecrets(report, (text) => redactor.redactKnown(text)))
+  }
+
+  async #signIn(request: SignInRequest): Promise<string> {
+    const { environment, redactor } = this.#context
+    const { signIn } = await import('./auth/sign-in.ts')
+    const value = await signIn(request, environment)
+    redactor.add(value.replace(/^\S+\s+/, ''))
+    return value
   }
 
   /** Each form is loaded when it is asked for. */

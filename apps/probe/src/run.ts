@@ -12,6 +12,6 @@ export interface Run {
   /** In the order in which the servers were named. */
   readonly reports: readonly Report[]
   readonly notProbed: readonly NotProbed[]
-  /** Whether servers of a configuration were asked, so that the result is a list even of one. */
-  readonly isList: boolean
+  /** The configuration that the servers were read from, as the user named it. The result is a list then, even of one. */
+  readonly config: string | undefined
 }

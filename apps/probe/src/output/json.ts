@@ -10,7 +10,7 @@ export interface ReportList {
 }
 
 /** A run for programs: the report itself, or a list of them where servers of a configuration were asked. */
-export function runJson({ reports, notProbed, isList }: Run): string {
+export function runJson({ reports, notProbed, config }: Run): string {
   const list: ReportList = { format: 'atenea-probe-reports', version: reportVersion, reports, notProbed }
-  return `${JSON.stringify(isList ? list : reports[0], undefined, 2)}\n`
+  return `${JSON.stringify(config === undefined ? reports[0] : list, undefined, 2)}\n`
 }

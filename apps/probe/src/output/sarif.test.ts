@@ -24,7 +24,13 @@ interface Result {
   readonly ruleIndex: number
   readonly level: string
   readonly message: { readonly text: string }
-  readonly locations: readonly { readonly logicalLocations: readonly { readonly fullyQualifiedName: string }[] }[]
+  readonly locations: readonly {
+    readonly physicalLocation: {
+      readonly artifactLocation: { readonly uri: string }
+      readonly region: { readonly startLine: number }
+    }
+    readonly logicalLocations: readonly { readonly fullyQualifiedName: string }[]
+  }[]
   readonly partialFingerprints: Readonly<Record<string, string>>
 }
 interface Log {
@@ -75,6 +81,7 @@ describe('SARIF', () => {
         expect(['error', 'warning', 'note']).toContain(level)
         expect(message.text.length).toBeGreaterThan(0)
         expect(locations[0]?.logicalLocations[0]?.fullyQualifiedName.length).toBeGreaterThan(0)
+        expect(locations[0]?.physicalLocation.artifactLocation.uri).toMatch(/^[!-~]+$/)
         expect(Object.keys(partialFingerprints)).toEqual(['ateneaProbe/v1'])
       }
     },
@@ -100,5 +107,14 @@ describe('SARIF', () => {
     expect(results[0]?.message.text).toContain('ECONNREFUSED')
     expect(invocations[0]?.executionSuccessful).toBe(false)
     expect(invocations[0]?.toolConfigurationNotifications).toHaveLength(1)
+  })
+
+  test('the file of a result is the configuration, or what was asked, as services that show results want it', () => {
+    const uriOf = (text: string): string | undefined =>
+      log(text).results[0]?.locations[0]?.physicalLocation.artifactLocation.uri
+    expect(uriOf(runSarif(listOf(unreachableReport())))).toBe('folder/mcp.json')
+    expect(uriOf(runSarif(runOf(unreachableReport())))).toBe('http://127.0.0.1:3000/mcp')
+    const command = { kind: 'command', text: 'node a b/c.js --x=ü?' } as const
+    expect(uriOf(runSarif(runOf(unreachableReport({ target: command }))))).toBe('node%20a%20b/c.js%20--x%3D%C3%BC%3F')
   })
 })

@@ -47,7 +47,7 @@ const rules: readonly (readonly [id: string, kind: FindingKind])[] = [
 const ruleIndexes: ReadonlyMap<string, number> = new Map(rules.map(([id], index) => [id, index]))
 
 /** A run as SARIF 2.1.0, which code scanning services read. A server has no lines, so that results name it and what in it is meant. */
-export function runSarif({ reports, notProbed }: Run): string {
+export function runSarif({ reports, notProbed, config }: Run): string {
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -69,7 +69,7 @@ export function runSarif({ reports, notProbed }: Run): string {
               .map(({ name, detail }) => ({ level: 'error', message: { text: `${name}: ${detail}` } })),
           },
         ],
-        results: reports.flatMap(resultsOf),
+        results: reports.flatMap((report) => resultsOf(report, config)),
       },
     ],
   }
@@ -89,20 +89,28 @@ function ruleOf(id: string, { level, requirements, title, repair }: FindingKind)
   }
 }
 
-function resultsOf(report: Report): object[] {
-  return [...outcomeResults(report), ...report.findings.map((finding) => findingResult(finding, report))]
+/** Services that show results want a file, which a server is not: the configuration that names it, or else what was asked. */
+function artifactOf({ target }: Report, config: string | undefined): string {
+  if (config !== undefined) return encodeURI(config.replaceAll('\\', '/').toWellFormed())
+  if (target.kind === 'url' && URL.canParse(target.text)) return new URL(target.text).href
+  return target.text.toWellFormed().split('/').map(encodeURIComponent).join('/')
 }
 
-function outcomeResults(report: Report): object[] {
+function resultsOf(report: Report, config: string | undefined): object[] {
+  const uri = artifactOf(report, config)
+  return [...outcomeResults(report, uri), ...report.findings.map((finding) => findingResult(finding, report, uri))]
+}
+
+function outcomeResults(report: Report, uri: string): object[] {
   const { outcome, verdict, call } = report
   const id = outcome === 'fine' ? (verdict.era === 'none' ? 'no-era' : undefined) : outcome
   if (id === undefined) return []
   const detail = id === 'tool-failed' ? call?.detail : verdict.cause
   const text = [verdict.summary, detail, verdict.repair].filter((line) => line !== undefined).join('\n')
-  return [result(id, 'error', text, report, undefined)]
+  return [resultOf({ id, level: 'error', text, about: '', report, uri })]
 }
 
-function findingResult(finding: Finding, report: Report): object {
+function findingResult(finding: Finding, report: Report, uri: string): object {
   const { id, level, title, evidence, repair, more = 0, subject, era } = finding
   const about = [subject, era].filter((word) => word !== undefined)
   const lines = [
@@ -111,12 +119,22 @@ function findingResult(finding: Finding, report: Report): object {
     ...(more > 0 ? [`And ${more} more like it.`] : []),
     `Fix: ${repair}`,
   ]
-  return result(id, level, lines.join('\n'), report, about.join('/'))
+  return resultOf({ id, level, text: lines.join('\n'), about: about.join('/'), report, uri })
 }
 
-function result(id: string, level: FindingLevel, text: string, report: Report, about: string | undefined): object {
+interface ResultParts {
+  readonly id: string
+  readonly level: FindingLevel
+  readonly text: string
+  /** What in the server is meant; empty for the whole. */
+  readonly about: string
+  readonly report: Report
+  readonly uri: string
+}
+
+function resultOf({ id, level, text, about, report, uri }: ResultParts): object {
   const name = targetName(report)
-  const place = about === undefined || about === '' ? name : `${name}/${about}`
+  const place = (about === '' ? name : `${name}/${about}`).toWellFormed()
   return {
     ruleId: id,
     ruleIndex: ruleIndexes.get(id) ?? -1,
@@ -124,12 +142,11 @@ function result(id: string, level: FindingLevel, text: string, report: Report, a
     message: { text: text.toWellFormed() },
     locations: [
       {
-        logicalLocations: [
-          { name: about === undefined || about === '' ? name : about, fullyQualifiedName: place, kind: 'resource' },
-        ],
+        physicalLocation: { artifactLocation: { uri }, region: { startLine: 1 } },
+        logicalLocations: [{ name: about === '' ? name : about, fullyQualifiedName: place, kind: 'resource' }],
       },
     ],
     // The same fault of the same server is one alert from run to run.
-    partialFingerprints: { 'ateneaProbe/v1': `${id}:${place}`.toWellFormed() },
+    partialFingerprints: { 'ateneaProbe/v1': `${id}:${place}` },
   }
 }

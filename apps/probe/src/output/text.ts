@@ -31,8 +31,8 @@ const longestDetail = 40
 
 /** A run for people: what is wrong and what to do about it first. With several servers, a table of all of them at the end. */
 export function runText(run: Run, style: Style): string {
-  const parts = run.reports.map((report) => reportText(report, style, run.isList))
-  if (!run.isList) return `${parts.join('\n')}\n`
+  const parts = run.reports.map((report) => reportText(report, style, run.config !== undefined))
+  if (run.config === undefined) return `${parts.join('\n')}\n`
   const wrong = run.notProbed.filter(({ reason }) => reason === 'configuration')
   return `${[...parts, ...wrong.map((server) => wrongText(server, style)), summaryTable(run, style)].join('\n\n')}\n`
 }
@@ -124,14 +124,28 @@ function entryName(entry: JsonValue): string {
 
 function auth({ auth: challenge }: Report): string {
   if (challenge === undefined) return ''
-  const { status, scheme, parameters, resourceMetadata } = challenge
+  const { status, scheme, parameters, resourceMetadata, authorization, signedIn } = challenge
+  const { issuers, scopes, registration, flows, documents } = authorization ?? {}
   const lines = factLines([
     ['status', String(status)],
     ['scheme', scheme ?? 'no challenge was sent'],
     ...Object.entries(parameters),
     ['metadata', parameters['resource_metadata'] === undefined ? resourceMetadata : undefined],
+    ...(documents ?? []).map(({ document, url, status: answered, outcome }): [string, string] => [
+      document === 'resource' ? 'about itself' : 'about its issuer',
+      `${url}: ${outcome}${answered === undefined ? '' : ` (${answered})`}`,
+    ]),
+    ['issuers', listed(issuers)],
+    ['all scopes', listed(scopes)],
+    ['registration', listed(registration)],
+    ['sign-in by', listed(flows)],
+    ['signed in', signedIn === undefined ? undefined : signedIn ? 'yes' : 'no'],
   ])
   return ['Authentication', ...lines].join('\n')
+}
+
+function listed(items: readonly string[] | undefined): string | undefined {
+  return items === undefined || items.length === 0 ? undefined : items.join(', ')
 }
 
 function call({ call: called }: Report, style: Style): string {

@@ -158,7 +158,7 @@ export function hostileReport(): Report {
 }
 
 export function runOf(...reports: readonly Report[]): Run {
-  return { reports, notProbed: [], isList: false }
+  return { reports, notProbed: [], config: undefined }
 }
 
 export function listOf(...reports: readonly Report[]): Run {
@@ -168,6 +168,6 @@ export function listOf(...reports: readonly Report[]): Run {
       { name: 'off', reason: 'disabled', detail: 'switched off in the configuration' },
       { name: 'broken', reason: 'configuration', detail: 'mcp.json:3:5: the variable KEY is not set' },
     ],
-    isList: true,
+    config: 'folder/mcp.json',
   }
 }

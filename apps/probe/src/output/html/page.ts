@@ -10,7 +10,7 @@ const contentPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri '
 
 /** A run as one page that needs nothing else, and has no script. */
 export function runHtml(run: Run): string {
-  const { reports, notProbed, isList } = run
+  const { reports, notProbed, config } = run
   const idOf = (index: number): string => `server-${index + 1}`
   const started = reports[0]?.started
   return html`<!doctype html>
@@ -25,9 +25,9 @@ export function runHtml(run: Run): string {
 </head>
 <body>
 <a class="skip" href="#main">Skip to the results</a>
-<header><h1>MCP probe${isList ? `: ${reports.length + notProbed.length} servers` : ''}</h1></header>
+<header><h1>MCP probe${config !== undefined ? `: ${reports.length + notProbed.length} servers` : ''}</h1></header>
 <main id="main">
-${isList ? summary(run, idOf) : undefined}
+${config === undefined ? undefined : summary(run, idOf)}
 ${reports.map((report, index) => serverSection(report, idOf(index)))}
 </main>
 <footer>atenea-probe ${version}${started === undefined ? undefined : html`, <time datetime="${started}">${started.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')}</time>`}</footer>
@@ -36,9 +36,9 @@ ${reports.map((report, index) => serverSection(report, idOf(index)))}
 `.text
 }
 
-function titleOf({ reports, notProbed, isList }: Run): string {
+function titleOf({ reports, notProbed, config }: Run): string {
   const [report] = reports
-  if (isList || report === undefined) return `MCP probe of ${reports.length + notProbed.length} servers`
+  if (config !== undefined || report === undefined) return `MCP probe of ${reports.length + notProbed.length} servers`
   return `${signs[moodOfReport(report)]} ${targetName(report)} — MCP probe`
 }
 

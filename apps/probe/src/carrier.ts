@@ -1,3 +1,4 @@
+import type { AuthChallenge as Challenge } from '@atenea/transport-http'
 import type { EraResult } from './era-result.ts'
 import type { ProbeOptions } from './probe-options.ts'
 import type { Recorder } from './recorder.ts'
@@ -9,6 +10,8 @@ export interface CarrierResult {
   modern: EraResult
   legacy: EraResult
   auth?: AuthChallenge | undefined
+  /** The challenges as they came. */
+  challenges?: readonly Challenge[] | undefined
   /** Why nobody gets in, as far as the way to the server tells. */
   trouble?: Trouble | undefined
   call?: ToolCallReport | undefined

@@ -1,4 +1,5 @@
 import type { RevisionPolicy } from '@atenea/mcpcompat'
+import type { SignInRequest } from './auth/sign-in.ts'
 import type { ToolCall } from './call-tool.ts'
 import type { Finding, Step } from './report.ts'
 
@@ -15,6 +16,8 @@ export interface ProbeOptions {
   readonly redact: (text: string) => string
   /** The one tool to call, if any. */
   readonly call?: ToolCall | undefined
+  /** Gets the value of `Authorization` where the server wants one; rejects with an `OAuthError`. */
+  readonly signIn?: ((request: SignInRequest) => Promise<string>) | undefined
 }
 
 /** Told while the probe runs, for a display. */

@@ -1,11 +1,12 @@
-import type { CarrierResult } from './carrier.ts'
+import type { CarrierResult, Probing } from './carrier.ts'
+import { crossCheck } from './checks/cross-check.ts'
 import { eraReport, untried } from './era-result.ts'
 import { clientInfo } from './eras.ts'
 import { probeHttp } from './http/probe-http.ts'
 import { probeLines } from './lines/probe-lines.ts'
 import type { ProbeOptions, ProgressEvent } from './probe-options.ts'
 import { Recorder } from './recorder.ts'
-import { type ProbeTarget, type Report, type ReportTarget, reportVersion } from './report.ts'
+import { type ProbeTarget, type Report, type ReportTarget, reportVersion, type UrlTarget } from './report.ts'
 import { outcomeOf, settleVerdicts, verdictOf } from './verdict.ts'
 
 export type { ProbeOptions, ProgressEvent } from './probe-options.ts'
@@ -28,9 +29,10 @@ export async function probe(
     legacy: untried(options.protocol === 'modern' ? left : 'the server could not be reached'),
   }
   const probing = { options, recorder, result }
-  if (target.kind === 'url') await probeHttp(target, probing)
+  if (target.kind === 'url') await probeUrl(target, probing)
   else await probeLines(target, probing)
   options.signal.throwIfAborted()
+  crossCheck(probing)
   settleVerdicts(result, recorder)
   const { cause, repair, ...verdict } = verdictOf(result)
   const { modern, legacy } = result
@@ -55,6 +57,21 @@ export async function probe(
     ...(result.call !== undefined && { call: result.call }),
     ...(result.stderr !== undefined && { stderr: result.stderr }),
   }
+}
+
+/** Probes, and once more behind the wall that a server has put up, where somebody signs in. */
+async function probeUrl(target: UrlTarget, probing: Probing): Promise<void> {
+  const { result } = probing
+  await probeHttp(target, probing)
+  if (result.auth === undefined) return
+  const { beginAnew, pastTheWall } = await import('./auth/past-the-wall.ts')
+  const signedIn = await pastTheWall(target, probing)
+  if (signedIn === undefined) return
+  const { auth } = result
+  beginAnew(probing)
+  await probeHttp(signedIn, probing)
+  // Refused all the same, or not: what is known of the way is kept.
+  result.auth = { ...auth, ...result.auth, signedIn: result.auth === undefined }
 }
 
 function reportTarget(target: ProbeTarget, redact: (text: string) => string): ReportTarget {

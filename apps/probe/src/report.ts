@@ -58,6 +58,7 @@ export type StepName =
   | 'http'
   | 'first-byte'
   | 'first-line'
+  | 'sign-in'
   | 'discover'
   | 'initialize'
   | 'tools'
@@ -123,6 +124,29 @@ export interface AuthChallenge {
   readonly parameters: Readonly<Record<string, string>>
   /** Where the metadata of the protected resource lies, as the challenge says it. */
   readonly resourceMetadata?: string | undefined
+  /** What the documents on the way to a token say; left out for a server that wants something else than OAuth. */
+  readonly authorization?: AuthorizationReport | undefined
+  /** Whether somebody signed in and was let in; left out when nobody tried. */
+  readonly signedIn?: boolean | undefined
+}
+
+/** The way to a token (RFC 9728, RFC 8414), as far as its documents go. Redacted. */
+export interface AuthorizationReport {
+  /** What was asked for, in order. */
+  readonly documents: readonly {
+    readonly document: 'resource' | 'issuer'
+    readonly url: string
+    /** Left out when nothing came. */
+    readonly status?: number | undefined
+    readonly outcome: 'used' | 'absent' | 'defective'
+  }[]
+  readonly resource?: string | undefined
+  /** The authorization servers that the resource names. */
+  readonly issuers: readonly string[]
+  readonly scopes?: readonly string[] | undefined
+  /** How clients can introduce themselves. */
+  readonly registration: readonly ('client-id-metadata-document' | 'dynamic')[]
+  readonly flows: readonly ('browser' | 'device' | 'client-credentials')[]
 }
 
 /** What a tool that the user named answered. */

@@ -25,13 +25,13 @@ export function verdictOf(result: CarrierResult): Report['verdict'] {
   const isModern = getsIn(modern, 'modern')
   const isLegacy = getsIn(legacy, 'legacy')
   const era = isModern ? (isLegacy ? 'dual' : 'modern') : isLegacy ? 'legacy' : 'none'
-  if (auth !== undefined && era === 'none') {
+  if (auth !== undefined && auth.signedIn !== true && era === 'none') {
     const where = auth.resourceMetadata
     return {
       era,
       summary: 'The server is up and wants credentials.',
       cause: `Authentication is needed: ${describeChallenge(auth)}.`,
-      repair: `Give a token with --header 'Authorization: Bearer …'${where === undefined ? '' : `; ${where} says who issues them`}.`,
+      repair: `Sign in with --sign-in, or pass a token with --header-file FILE${where === undefined ? '' : `; ${where} says who issues them`}.`,
     }
   }
   if (era !== 'none')
@@ -51,7 +51,7 @@ function refusalOf(modern: EraResult, legacy: EraResult): { readonly cause: stri
 export function outcomeOf(result: CarrierResult): Outcome {
   const { modern, legacy, auth, call } = result
   const isIn = getsIn(modern, 'modern') || getsIn(legacy, 'legacy')
-  if (auth !== undefined && !isIn) return 'auth-required'
+  if (auth !== undefined && auth.signedIn !== true && !isIn) return 'auth-required'
   if (!modern.hasAnswered && !legacy.hasAnswered) return 'unreachable'
   return call?.ok === false ? 'tool-failed' : 'fine'
 }

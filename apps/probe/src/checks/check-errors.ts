@@ -6,7 +6,7 @@ import { show, showAnswer } from '../show.ts'
 import type { Answer } from '../wire/answer.ts'
 import { errorOf, resultOf } from '../wire/received.ts'
 import { codeOf } from './inspect-answer.ts'
-import { isLegacyCode } from './inspect-error-code.ts'
+import { isForeignCode } from './inspect-error-code.ts'
 
 /** Names and methods that no server has. They are asked for, and nothing runs. */
 export const nobody = {
@@ -28,6 +28,9 @@ export async function checkUnknownMethod(to: Conversation): Promise<void> {
   const answer = await to.ask(nobody.method)
   if (answer.response === undefined) return
   const evidence = `${nobody.method} → ${showAnswer(answer)}`
+  // an error without a code was reported as such
+  const isMalformed = errorOf(answer.response) !== undefined && codeOf(answer) === undefined
+  if (isMalformed) return
   if (codeOf(answer) !== rpcCode.methodNotFound) to.found('unknown-method-code', { evidence })
   else if (to.era === 'modern' && answer.http !== undefined && answer.http.status !== 404) {
     to.found('unknown-method-status', { evidence })
@@ -161,7 +164,7 @@ export async function checkUnknownNames(to: Conversation, capabilities: JsonObje
 function isRefusal(to: Conversation, answer: Answer, codes: readonly number[]): boolean {
   const error = errorOf(answer.response)
   if (error === undefined) return false
-  return to.era === 'legacy' || error.code === undefined || codes.includes(error.code) || isLegacyCode(error.code)
+  return to.era === 'legacy' || error.code === undefined || codes.includes(error.code) || isForeignCode(error.code)
 }
 
 /** LG-PING-01 */

@@ -3,7 +3,7 @@ import { advertisedListChanges, metaKey } from '@atenea/mcpcompat/transport'
 import type { Conversation } from '../conversation.ts'
 import { show, showAnswer } from '../show.ts'
 import type { Answer } from '../wire/answer.ts'
-import type { Received } from '../wire/received.ts'
+import { errorOf, type Received } from '../wire/received.ts'
 
 const id = 'atenea-probe-listen'
 /** How long a subscription is watched after its acknowledgement. */
@@ -28,7 +28,7 @@ export async function checkListen(to: Conversation, capabilities: JsonObject): P
   )
   const messages = answer.others.filter(belongs)
   const [first] = messages
-  if (answer.response !== undefined && first === undefined) {
+  if (errorOf(answer.response) !== undefined && first === undefined) {
     to.found('listen-unserved', { evidence: `${method.listen} ${show(filter)} → ${showAnswer(answer)}` })
     return
   }
@@ -103,8 +103,12 @@ async function checkCancel(to: Conversation): Promise<void> {
     to.found('listen-ended', { evidence: show(before.find(({ kind }) => kind === 'response')?.value) })
     return
   }
-  await to.raw(notice.cancelled, { requestId: id }, { idText: null, timeoutMs: watchMs })
-  const after = (await to.talk.listen(watchMs)).filter(
+  const cancelled = await to.raw(
+    notice.cancelled,
+    { requestId: id },
+    { idText: null, mayBeSilent: true, timeoutMs: watchMs },
+  )
+  const after = [...cancelled.others, ...(await to.talk.listen(0))].filter(
     (message) => belongs(message) || (message.kind === 'response' && message.value['id'] === id),
   )
   const [late] = after

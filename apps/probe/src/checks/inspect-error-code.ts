@@ -22,11 +22,23 @@ export function inspectErrorCode(to: Conversation, method: string, answer: Answe
   if (code === rpcCode.unsupportedVersion) to.found('discover-version-refused', { ...seen, subject: to.talk.revision })
   else if (code === rpcCode.headerMismatch) to.found('header-refused', seen)
   else if (isLegacyCode(code)) to.found('error-code-legacy', seen)
-  else if (code >= -32_019 && code <= -32_000) to.found('error-code-old-range', seen)
-  else if (code >= -32_099 && code <= -32_020 && !isRecognisedModernError(code)) to.found('error-code-undefined', seen)
+  else if (isOldCode(code)) to.found('error-code-old-range', seen)
+  else if (isUndefinedCode(code)) to.found('error-code-undefined', seen)
 }
 
-/** Whether the code means something in the legacy era alone (MC-ERR-08). */
-export function isLegacyCode(code: number | undefined): boolean {
+/** Whether a code is none that a modern answer may have (MC-ERR-02, -04, -08). */
+export function isForeignCode(code: number): boolean {
+  return isLegacyCode(code) || isOldCode(code) || isUndefinedCode(code)
+}
+
+function isLegacyCode(code: number): boolean {
   return code === rpcCode.resourceNotFound || code === urlElicitationRequired
+}
+
+function isOldCode(code: number): boolean {
+  return code >= -32_019 && code <= -32_000
+}
+
+function isUndefinedCode(code: number): boolean {
+  return code >= -32_099 && code <= -32_020 && !isRecognisedModernError(code)
 }

@@ -39,7 +39,7 @@ export async function readList(
     const answer = await ask(listMethod, params)
     const result = resultOf(answer.response)
     if (result === undefined) {
-      const isRefused = isAdvertised && answer.response !== undefined && name !== 'templates'
+      const isRefused = isAdvertised && codeOf(answer) === rpcCode.methodNotFound && name !== 'templates'
       if (isRefused)
         to.found('capability-unserved', { subject: name, evidence: `${listMethod} → ${showAnswer(answer)}` })
       break
@@ -53,11 +53,12 @@ export async function readList(
       to.found('list-malformed', { subject: name, evidence: `${listMethod} → ${member}: ${show(entries)}` })
       break
     }
-    items.push(...(entries as readonly JsonValue[]))
     scopes.add(show(result['cacheScope']))
     const page = JSON.stringify(entries)
     first ??= page
-    if (entries.length > 0 && pages.has(page)) {
+    const isRepeated = entries.length > 0 && pages.has(page)
+    if (!isRepeated) items.push(...(entries as readonly JsonValue[]))
+    else {
       to.found('page-repeats-items', {
         subject: name,
         evidence: `${listMethod} ${show(params)} → a page that came before`,

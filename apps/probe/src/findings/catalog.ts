@@ -1,3 +1,4 @@
+import { authorizationFindings } from './authorization.ts'
 import { discoveryFindings } from './discovery.ts'
 import { httpFindings } from './http.ts'
 import type { FindingKind, FindingKinds } from './kind.ts'
@@ -13,6 +14,7 @@ export const catalog = {
   ...listFindings,
   ...subscriptionFindings,
   ...httpFindings,
+  ...authorizationFindings,
   ...processFindings,
 } as const satisfies FindingKinds
 

@@ -6,6 +6,7 @@ import {
   judgeHttpProbe,
   type ProbeVerdict,
 } from '@atenea/mcpcompat/transport'
+import { parseChallenges } from '@atenea/transport-http'
 import { challengeOf, describeChallenge } from '../auth/challenge.ts'
 import { callTool } from '../call-tool.ts'
 import type { Probing } from '../carrier.ts'
@@ -45,6 +46,8 @@ class HttpProbe {
   #wire: HttpWire
   #isFirst = true
   #nextId = 0
+  /** Whether the probe was answered with a server error. */
+  #failedOfProbe = false
 
   constructor(target: UrlTarget, probing: Probing) {
     this.#target = target
@@ -101,6 +104,7 @@ class HttpProbe {
       this.#takeChallenge(answer)
       return undefined
     }
+    this.#failedOfProbe = verdict.row === 'H05'
     this.#takeTrouble(answer)
     const conversation = this.#converse(talk)
     const isModern = judgeDiscovery(conversation, answer, verdict, result.modern)
@@ -154,6 +158,7 @@ class HttpProbe {
     const { options, result } = this.#probing
     if (answer.http === undefined) return
     result.auth = challengeOf(answer.http, options.redact)
+    result.challenges = parseChallenges(answer.http.headers['www-authenticate'])
     const reason = `authentication is needed first: ${describeChallenge(result.auth)}`
     for (const era of [result.modern, result.legacy]) if (era.verdict === 'not-tried') era.reason = reason
   }
@@ -235,8 +240,7 @@ class HttpProbe {
     const { modern, legacy } = result
     if (getsIn(modern, 'modern') || getsIn(legacy, 'legacy')) {
       result.trouble = undefined
-      const isServerError = /^(?:The server failed)/.test(modern.reason)
-      if (isServerError && getsIn(legacy, 'legacy')) {
+      if (this.#failedOfProbe && getsIn(legacy, 'legacy')) {
         recorder.found('probe-server-error', { era: 'legacy', evidence: `server/discover → ${modern.reason}` })
       }
       return

@@ -185,8 +185,7 @@ class Exchange {
       this.#junk.push(message)
       return
     }
-    if (message.kind === 'response' && this.#response === undefined) this.#response = message
-    else this.#others.push(message)
+    this.#sort(message)
     const { stopAt, quietMs } = this.#ask
     if (quietMs !== undefined) {
       clearTimeout(this.#grace)
@@ -195,6 +194,17 @@ class Exchange {
     }
     if (stopAt === undefined ? message.kind !== 'response' : !stopAt(message)) return
     this.#grace ??= setTimeout(() => this.#cut(), stopAt === undefined ? graceMs : 0)
+  }
+
+  /** The first response is the answer, unless one comes that has the right id. */
+  #sort(message: Received): void {
+    const known = this.#response
+    if (message.kind !== 'response') this.#others.push(message)
+    else if (known === undefined) this.#response = message
+    else if (known.idText !== this.#ask.idText && message.idText === this.#ask.idText) {
+      this.#response = message
+      this.#others.push(known)
+    } else this.#others.push(message)
   }
 
   /** The stream goes on, and nobody needs the rest. */

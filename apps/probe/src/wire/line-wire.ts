@@ -19,7 +19,7 @@ export interface LineWire {
   /** Never rejects but with the reason of an aborted signal. */
   ask(ask: LineAsk): Promise<Answer>
   write(text: string): void
-  /** What arrives within the time, requests of the server included. */
+  /** What has come since the last answer and comes within the time, requests of the server included. */
   listen(timeoutMs: number): Promise<readonly Received[]>
   endInput(): void
   /** Answers a request of the server; undefined says nothing. */
@@ -55,6 +55,8 @@ class Lines implements LineWire {
   /** Ids whose answers nobody waits for any more. */
   readonly #stale = new Set<string>()
   #received: Received[] = []
+  /** The first message that nobody has looked at. */
+  #next = 0
   #wake: (() => void)[] = []
 
   constructor(output: Readable, input: Writable, signal: AbortSignal) {
@@ -135,7 +137,11 @@ class Lines implements LineWire {
     if (response === undefined) response = stray?.message
     else if (stray !== undefined && stray.message !== response) others.push(stray.message)
     if (response === undefined && idText !== undefined) this.#stale.add(idText)
-    if (this.#received.length > keptMessages) this.#received = []
+    this.#next = seen
+    if (this.#received.length > keptMessages) {
+      this.#received = []
+      this.#next = 0
+    }
     return {
       idText,
       response,
@@ -148,12 +154,13 @@ class Lines implements LineWire {
   }
 
   async listen(timeoutMs: number): Promise<readonly Received[]> {
-    const from = this.#received.length
+    const from = this.#next
     const started = performance.now()
     for (let left = timeoutMs; left > 0 && !this.hasEnded; left = started + timeoutMs - performance.now()) {
       await this.#change(left)
       this.#signal.throwIfAborted()
     }
+    this.#next = this.#received.length
     return this.#received.slice(from)
   }
 

@@ -17,22 +17,22 @@ export interface ForwardedContextOptions {
   readonly signal?: AbortSignal
   /** What goes back to the backend in place of what the caller sent. */
   readonly resume?: Resume
-  /** Whether the call is made for others as well: nobody's progress is asked for. */
-  readonly isShared?: boolean
 }
 
 /** A call made on behalf of another: its context, save for what is given anew. */
 export class ForwardedContext implements CallContext {
   readonly origin: CallContext
   readonly resume: Resume | undefined
-  readonly progressToken: RpcId | undefined
   readonly #signal: AbortSignal | undefined
 
-  constructor(origin: CallContext, { signal, resume, isShared = false }: ForwardedContextOptions) {
+  constructor(origin: CallContext, { signal, resume = origin.resume }: ForwardedContextOptions) {
     this.origin = origin
-    this.resume = resume ?? (isShared ? undefined : origin.resume)
-    this.progressToken = isShared ? undefined : origin.progressToken
+    this.resume = resume
     this.#signal = signal
+  }
+
+  get progressToken(): RpcId | undefined {
+    return this.origin.progressToken
   }
 
   get signal(): AbortSignal {

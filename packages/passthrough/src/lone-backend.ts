@@ -18,7 +18,6 @@ import type { BackendLists } from './lists/backend-lists.ts'
 import { withItems } from './lists/list-items.ts'
 import { type ListKind, listOf, promptList, resourceList, templateList, toolList } from './lists/list-kind.ts'
 import { whileWanted } from './lists/patience.ts'
-import { cursorOf } from './lists/read-list.ts'
 import { completionRef, decidingText, withMember, withPromptRef, withText } from './names/named-params.ts'
 import { checkMirroredHeaders, hasHeaders } from './routing/mirrored-headers.ts'
 import { NamedRoutes, type Route } from './routing/named-routes.ts'
@@ -168,7 +167,7 @@ export class LoneBackend implements WholeServer {
   }
 
   async #page(kind: ListKind, call: Call, context: CallContext): Promise<Outcome> {
-    const { kept, wasKept } = await this.#lists.page(kind, cursorOf(call.params), context)
+    const { kept, wasKept } = await this.#lists.page(kind, call.params, context)
     const { page, offer } = kept.value
     const result = page?.result ?? {}
     const isWhole = !this.#looksAt.has(kind) && offer.dropped.length === 0

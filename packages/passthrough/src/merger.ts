@@ -126,6 +126,7 @@ export function createMerger(options: CreateMergerOptions): Merger {
     view: (principal, viewer) => whole.view(principal, viewer),
     drain: async () => {
       await whole.drain()
+      for (const each of lists.values()) each.unfollow()
       await Promise.all(backends.map(({ port }) => port.drain()))
     },
     pin: (before, context) => pinAll([...lists.values()], before ?? emptyLock, context),

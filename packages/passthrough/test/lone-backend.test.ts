@@ -32,6 +32,32 @@ describe('one backend stays as it is', () => {
     expect(call.value.result?.['structuredContent']).toMatchObject({ params: { name: 'a__x' } })
   })
 
+  test('MC-CACHE-05: params that nobody here knows reach the backend, and are asked for each by itself', async () => {
+    const { client, backend } = await alone({ tools: [tool('x')], around: hour })
+    await client.ask('tools/list')
+    await turn()
+    for (const params of [{}, { 'x-filter': 'a' }, { 'x-filter': 'b' }, { 'x-filter': 'a' }, {}]) {
+      await client.ask('tools/list', params)
+    }
+    const asked = backend.requests.filter(({ method }) => method === 'tools/list')
+    expect(asked.map(({ params }) => params?.['x-filter'])).toEqual([undefined, undefined, 'a', 'b'])
+  })
+
+  test('BR-112: progress of a list reaches its reader', async () => {
+    const { client } = await alone({
+      answer: ({ method, params }, wire) => {
+        if (method !== 'tools/list') return 'as usual'
+        const { progressToken } = (params?.['_meta'] ?? {}) as { progressToken: number }
+        wire.write({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } })
+        return { resultType: 'complete', tools: [] }
+      },
+    })
+    const id = client.send('tools/list', {}, { progressToken: 'mine' })
+    const { value } = await client.next(({ method }) => method === 'notifications/progress')
+    expect(value.params).toEqual({ progressToken: 'mine', progress: 1 })
+    expect((await client.answerTo(id)).value.result?.['tools']).toEqual([])
+  })
+
   test('BR-238, MC-PAGE-07: a refused cursor is the backend’s to refuse', async () => {
     const { client } = await alone({
       answer: ({ method, id }, wire) => {

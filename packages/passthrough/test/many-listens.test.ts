@@ -1,5 +1,6 @@
 import { metaKey } from '@atenea/mcpcompat/transport'
 import { afterEach, describe, expect, test } from 'vitest'
+import { createManualClock, type ManualClock } from './_util/manual-clock.ts'
 import { offer, type OfferingBackend, tool } from './_util/offering.ts'
 import { createRig, endAll, type FrontClient } from './_util/rig.ts'
 import { turn } from './_util/wire.ts'
@@ -29,6 +30,15 @@ async function listen(
       (params?.['_meta'] as Record<string, unknown> | undefined)?.[metaKey.subscriptionId] === id,
   )
   return { id, granted: value.params?.['notifications'] }
+}
+
+/** Lets time pass step by step, and everything happen that follows. */
+async function pass(clock: ManualClock, ms: number): Promise<void> {
+  for (let step = 0; step < 20; step++) {
+    await turn()
+    clock.advance(ms / 20)
+  }
+  await turn()
 }
 
 function byText(a: unknown, b: unknown): number {
@@ -139,6 +149,24 @@ describe('BR-305: subscriptions to several backends', () => {
     ])
     a.tell(toolsChanged)
     expect(await heard(client)).toEqual([[id, toolsChanged, undefined]])
+  })
+
+  test('a backend is followed for as long as somebody reads its lists or listens, so that its connection may become idle', async () => {
+    const clock = createManualClock()
+    const [a, b] = both()
+    const rig = createRig([a, b], { clock })
+    const client = await rig.client('modern')
+    await client.ask('tools/list')
+    const { id } = await listen(client, { toolsListChanged: true })
+    await pass(clock, 3_600_000)
+    expect(a.count('subscriptions/listen')).toBe(1)
+    expect((await a.wire.rest()).map(({ method }) => method)).not.toContain('notifications/cancelled')
+    client.notify('notifications/cancelled', { requestId: id })
+    await turn()
+    await pass(clock, 600_000)
+    expect((await a.wire.rest()).map(({ method }) => method)).toContain('notifications/cancelled')
+    await client.ask('tools/list')
+    expect(a.count('subscriptions/listen')).toBe(2)
   })
 
   test('the end of the proxy gives each its closing result', async () => {

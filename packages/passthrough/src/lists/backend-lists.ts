@@ -4,9 +4,11 @@ import {
   type CallContext,
   createAllowList,
   type JsonObject,
+  type JsonRecord,
   type OnDiagnostic,
   type Principal,
   type ServerView,
+  toText,
   type Viewer,
 } from '@atenea/mcpcompat'
 import { type Clock, nextPage, type PageLimits, within } from '@atenea/mcpcompat/transport'
@@ -45,6 +47,8 @@ export interface BackendListsOptions {
 
 /** Audiences of one backend whose changes are followed. */
 const maxAudiences = 256
+/** How long an audience is kept that reads no lists and listens to no changes, in milliseconds. */
+const audienceIdleMs = 300_000
 /** How long the first reading of a list waits for its changes to be followed, in milliseconds. */
 const followFirstMs = 300
 /** An unknown name makes a list be read anew, but not more often than that, in milliseconds. */
@@ -60,6 +64,7 @@ export class BackendLists {
   readonly #rules: ReadonlyMap<ListKind, OfferRules>
   readonly #audiences = new Map<string, Audience>()
   readonly #life = new AbortController()
+  #sweep: Disposable | undefined
 
   constructor(options: BackendListsOptions) {
     const { port, allow, names, pins } = options
@@ -140,21 +145,21 @@ export class BackendLists {
     return isNew ? kept.value.offer : (await this.#read(kind, audience, context)).value.offer
   }
 
-  /** One page as the backend cuts it, fresh or read now; `wasKept` tells which. */
+  /** One page as the backend cuts it, fresh or read now; `wasKept` tells which. Whatever else is asked for is asked of the backend. */
   async page(
     kind: ListKind,
-    cursor: string | undefined,
+    params: JsonRecord,
     context: CallContext,
   ): Promise<{ readonly kept: Kept<Listed>; readonly wasKept: boolean }> {
     const view = await this.port.view(context.principal, context)
     const audience = this.#audienceOf(context)
     audience.sees(view)
     const owner = audience.ownerOf(kind, context.principal.id)
-    const item = cursor === undefined ? 'first page' : `page ${cursor}`
+    const item = `page ${toText(params)}`
     const fresh = this.#options.cache.fresh(owner, item)
     if (fresh !== undefined) return { kept: fresh, wasKept: true }
     const fetch = (signal: AbortSignal): Promise<Fetched<Listed>> =>
-      this.#fetchPage(kind, cursor, audience, new ForwardedContext(context, { signal, isShared: true }))
+      this.#fetchPage(kind, params, audience, new ForwardedContext(context, { signal }))
     const kept = await this.#options.cache.read(owner, item, fetch, context.signal)
     // Changes concern nobody as long as nothing is good for longer than this answer.
     if (kept.hints.ttlMs > 0) void this.#followFirst(audience, view)
@@ -174,10 +179,15 @@ export class BackendLists {
     this.#audiences.get(this.port.partitionOf(context))?.feed.announce({ method: kind.changed, params: {} })
   }
 
+  /** Hears of no changes any more; calls that are open go on. */
+  unfollow(): void {
+    for (const audience of this.#audiences.values()) audience.feed.close()
+  }
+
   close(): void {
     this.#life.abort(new DOMException('The proxy is shutting down', 'AbortError'))
-    for (const audience of this.#audiences.values()) audience.feed.close()
-    this.#audiences.clear()
+    this.#sweep?.[Symbol.dispose]()
+    for (const [partition, audience] of this.#audiences) this.#closeAudience(partition, audience)
   }
 
   #rulesOf(kind: ListKind): OfferRules {
@@ -200,7 +210,9 @@ export class BackendLists {
       audience = this.#openAudience(partition, client)
       this.#audiences.set(partition, audience)
       this.#makeRoom()
+      this.#sweepLater()
     }
+    audience.lastUsed = this.#options.clock.now()
     return audience
   }
 
@@ -219,10 +231,7 @@ export class BackendLists {
       onDiagnostic,
     })
     if (!isShared) {
-      session?.scope.defer(() => {
-        if (this.#audiences.get(partition) === audience) this.#audiences.delete(partition)
-        audience.feed.close()
-      })
+      session?.scope.defer(() => this.#closeAudience(partition, audience))
     }
     return audience
   }
@@ -231,11 +240,28 @@ export class BackendLists {
     if (this.#audiences.size <= maxAudiences) return
     for (const [partition, audience] of this.#audiences) {
       if (audience.feed.isUsed) continue
-      audience.feed.close()
-      audience.forget()
-      this.#audiences.delete(partition)
+      this.#closeAudience(partition, audience)
       return
     }
+  }
+
+  /** Following changes keeps a connection busy; nobody's connection should be kept for a list that nobody reads. */
+  #sweepLater(): void {
+    const { clock } = this.#options
+    this.#sweep ??= clock.after(audienceIdleMs / 2, () => {
+      this.#sweep = undefined
+      const oldest = clock.now() - audienceIdleMs
+      for (const [partition, audience] of this.#audiences) {
+        if (!audience.feed.isUsed && audience.lastUsed < oldest) this.#closeAudience(partition, audience)
+      }
+      if (this.#audiences.size > 0) this.#sweepLater()
+    })
+  }
+
+  #closeAudience(partition: string, audience: Audience): void {
+    if (this.#audiences.get(partition) === audience) this.#audiences.delete(partition)
+    audience.feed.close()
+    audience.forget()
   }
 
   /** A list that is read while nobody hears of its changes may be old when it is there. */
@@ -257,7 +283,7 @@ export class BackendLists {
   #read(kind: ListKind, audience: Audience, context: CallContext): Promise<Kept<Listed>> {
     const { cache, limits } = this.#options
     const fetch = async (signal: AbortSignal): Promise<Fetched<Listed>> => {
-      const list = await readList(this.port, kind, new ForwardedContext(context, { signal, isShared: true }), limits)
+      const list = await readList(this.port, kind, new ForwardedContext(context, { signal }), limits)
       const offer = makeOffer(list, this.#rulesOf(kind))
       this.#reportOffer(kind, audience, offer)
       if (list.stopped !== undefined) this.#reportStopped(kind, list.stopped)
@@ -269,13 +295,13 @@ export class BackendLists {
 
   async #fetchPage(
     kind: ListKind,
-    cursor: string | undefined,
+    params: JsonRecord,
     audience: Audience,
     context: CallContext,
   ): Promise<Fetched<Listed>> {
-    const page = await readPage(this.port, kind, cursor, context)
+    const page = await readPage(this.port, kind, params, context)
     const offer = makeOffer(readItems(kind, page.result), this.#rulesOf(kind))
-    const isWhole = cursor === undefined && !nextPage(page.result).more
+    const isWhole = toText(params) === '{}' && !nextPage(page.result).more
     if (isWhole) this.#reportOffer(kind, audience, offer)
     else this.#reportDropped(kind, audience, offer.dropped)
     const fetched = { value: { offer, page }, hints: page.hints, size: sizeOf(offer) }
@@ -346,6 +372,8 @@ class Audience {
   readonly feed: BackendFeed
   /** What was offered last, to tell what has changed. */
   readonly definitions = new Map<ListKind, Definitions>()
+  /** Milliseconds of the clock. */
+  lastUsed = 0
   /** Settles when changes are followed, or when that takes too long to wait for: false. */
   following: Promise<boolean> | undefined
   /** Something was read before changes were followed. */

@@ -29,14 +29,14 @@ export interface WholeList {
   readonly stopped: (PageStep & { readonly kind: 'stopped' })['reason'] | undefined
 }
 
-/** Reads one page. What is no list is an `RpcError`: a list cannot be waited for. */
+/** Reads one page. What is no list is an `RpcError`: a list has nothing to ask. */
 export async function readPage(
   port: BackendPort,
   kind: ListKind,
-  cursor: string | undefined,
+  params: JsonRecord,
   context: CallContext,
 ): Promise<ReadPage> {
-  const call: Call = { method: kind.method, params: cursor === undefined ? {} : { cursor } }
+  const call: Call = { method: kind.method, params }
   const outcome = await port.call(call, context)
   if (outcome.kind !== 'result') {
     throw new RpcError(
@@ -109,7 +109,7 @@ async function nextPage(
   context: CallContext,
 ): Promise<ReadPage> {
   try {
-    return await readPage(port, kind, cursor, context)
+    return await readPage(port, kind, cursor === undefined ? {} : { cursor }, context)
   } catch (error) {
     const isRefused = cursor !== undefined && RpcError.is(error) && error.code === rpcCode.invalidParams
     throw isRefused ? new StaleCursor('A cursor was refused', { cause: error }) : error
@@ -127,7 +127,7 @@ function drop(dropped: DroppedItem[], item: DroppedItem): void {
   if (dropped.length < maxDropped) dropped.push(item)
 }
 
-/** Whether a page says that the list goes on; a page without items may well. */
+/** The page that is asked for. An `RpcError` -32602 for what is no cursor. */
 export function cursorOf(params: JsonRecord): string | undefined {
   const cursor = memberOf(params, 'cursor')
   if (cursor === undefined) return undefined

@@ -3,11 +3,7 @@ import type { Diagnostic, Principal } from '@atenea/mcpcompat'
 import { exportJWK, exportSPKI, generateKeyPair, importJWK } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AuthUnavailable, Challenge } from '../src/auth/authenticate.ts'
-import {
-  type CreateResourceServerOptions,
-  createResourceServer,
-  type ResourceServer,
-} from '../src/resource-server.ts'
+import { type CreateResourceServerOptions, createResourceServer, type ResourceServer } from '../src/resource-server.ts'
 import { audience, createKey, HandTime, Issuer, type IssuerKey } from './_util/issuer.ts'
 
 let issuer: Issuer
@@ -68,6 +64,10 @@ describe('a signed token', () => {
     const server = serverOf()
     const program = await ask(server, await issuer.sign(key, { sub: undefined, client_id: 'robot' }))
     expect(program).toMatchObject({ id: `${issuer.url}?client=robot` })
+    const named = await ask(server, await issuer.sign(key, { sub: 'robot', client_id: 'robot' }))
+    expect(named).toMatchObject({ id: `${issuer.url}?client=robot` })
+    const person = await ask(server, await issuer.sign(key, { sub: 'robot', client_id: 'browser' }))
+    expect(person).toMatchObject({ id: `${issuer.url}#robot` })
     const subject = await ask(server, await issuer.sign(key, { sub: '?client=robot' }))
     expect(subject).toMatchObject({ id: `${issuer.url}#?client=robot` })
   })

@@ -27,10 +27,13 @@ const longestName = 1_000
 export function principalOf(issuer: string, claims: JsonObject): Principal {
   const { sub, client_id: client, azp } = claims
   const scopes = scopesOf(claims)
-  if (isName(sub)) return { id: `${issuer}#${sub}`, authenticated: true, scopes }
-  // a program that acts for itself (RFC 9068 makes it the subject, not everybody does)
   const program = client ?? azp
-  if (sub === undefined && isName(program)) return { id: `${issuer}?client=${program}`, authenticated: true, scopes }
+  // A program that acts for itself: the subject by RFC 9068, none with others. Whoever may choose the id of a client must not be taken for the
+  // person who is called so.
+  if ((sub === undefined || sub === client) && isName(program)) {
+    return { id: `${issuer}?client=${program}`, authenticated: true, scopes }
+  }
+  if (isName(sub)) return { id: `${issuer}#${sub}`, authenticated: true, scopes }
   throw new TokenError('The access token does not say whose it is')
 }
 

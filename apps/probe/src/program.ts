@@ -1,4 +1,4 @@
-import { type AppContext, type ExitCode, type Logger, mayUseColour, UsageError } from '@atenea/cli'
+import { type AppContext, type ExitCode, isTerminal, type Logger, mayUseColour, UsageError } from '@atenea/cli'
 import type { SignInRequest } from './auth/sign-in.ts'
 import { exitCodeOfRun } from './exit-code.ts'
 import { createStyle, type Style } from './output/style.ts'
@@ -124,6 +124,7 @@ export class Program {
   }
 
   #style(): Style {
-    return createStyle(this.#settings.output === undefined && mayUseColour(this.#context.environment, 1))
+    if (this.#settings.output !== undefined) return createStyle(false)
+    return createStyle(mayUseColour(this.#context.environment, 1), isTerminal(1) ? process.stdout.columns : undefined)
   }
 }

@@ -95,6 +95,23 @@ describe('text', () => {
     expect(marked.filter((part) => !/^\[\d+m/.test(part))).toEqual([])
   })
 
+  test('lines are broken at the width of a terminal', () => {
+    const cause = 'word '.repeat(40).trim()
+    const report = unreachableReport({ verdict: { era: 'none', summary: 'down', cause } })
+    const widest = (columns: number | undefined): number =>
+      Math.max(
+        ...runText(runOf(report), createStyle(false, columns))
+          .split('\n')
+          .filter((line) => line.includes('word'))
+          .map(({ length }) => length),
+      )
+    expect(widest(60)).toBeGreaterThan(50)
+    expect(widest(60)).toBeLessThanOrEqual(60)
+    expect(widest(300)).toBeLessThanOrEqual(100)
+    expect(widest(undefined)).toBe(widest(300))
+    expect(widest(1)).toBeLessThanOrEqual(40)
+  })
+
   test('what a server wrote to stderr is shown when it does not get up, its end at most', () => {
     const stderr = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n')
     const text = plain(runOf(unreachableReport({ stderr })))

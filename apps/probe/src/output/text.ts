@@ -1,12 +1,15 @@
+import { factsOfAuth } from './auth-facts.ts'
 import { printable, wrap } from '@atenea/cli'
-import type { JsonObject, JsonValue } from '@atenea/mcpcompat'
 import type { EraReport, Finding, ListName, Report } from '../report.ts'
 import type { NotProbed, Run } from '../run.ts'
 import type { Style } from './style.ts'
 import { table } from './table.ts'
 import {
+  capabilityWords,
   countsOf,
+  describingEra,
   duration,
+  entryKey,
   identityOf,
   inOrder,
   levelMoods,
@@ -21,7 +24,6 @@ import {
   verdictWords,
 } from './words.ts'
 
-const width = 100
 const barWidth = 24
 /** Lines of what a server wrote to stderr. */
 const stderrLines = 12
@@ -41,8 +43,8 @@ function reportText(report: Report, style: Style, isBrief: boolean): string {
   const sections = [headline(report, style, isBrief)]
   // In one of many the cause says it all.
   if (!isBrief || report.outcome !== 'unreachable') sections.push(eras(report, style))
-  if (!isBrief) sections.push(aboutServer(report))
-  sections.push(auth(report), call(report, style), findings(report, style, isBrief), stderr(report))
+  if (!isBrief) sections.push(aboutServer(report, style))
+  sections.push(auth(report, style), call(report, style), findings(report, style, isBrief), stderr(report))
   if (!isBrief) sections.push(timing(report, style))
   return sections.filter((section) => section !== '').join('\n\n')
 }
@@ -58,7 +60,7 @@ function headline(report: Report, style: Style, isBrief: boolean): string {
   const before = isBrief && target.name !== undefined ? `${oneLine(target.name)}: ` : ''
   const lines = [style.bold(style.mood(mood, `${signs[mood]} ${before}${oneLine(verdict.summary)}`))]
   lines.push(
-    ...factLines([
+    ...factLines(style, [
       ['Cause', verdict.cause],
       ['Repair', verdict.repair],
     ]),
@@ -76,16 +78,16 @@ function eraText(era: string, report: EraReport, style: Style): string {
   const mood = moodOfVerdict(report.verdict)
   const verdict = style.mood(mood, `${signs[mood]} ${verdictWords[report.verdict]}`.padEnd(22))
   const first = `  ${era.padEnd(7)} ${verdict} ${oneLine(revisionsOf(report))}`.trimEnd()
-  const reason = report.reason === '' ? [] : wrapped(report.reason, 12, 12).map((line) => style.dim(line))
+  const reason = report.reason === '' ? [] : wrapped(style, report.reason, 12, 12).map((line) => style.dim(line))
   return [first, ...reason].join('\n')
 }
 
-function aboutServer(report: Report): string {
-  const era = report.modern.server === undefined ? report.legacy : report.modern
+function aboutServer(report: Report, style: Style): string {
+  const era = describingEra(report)
   const identity = identityOf(report)
   if (identity === undefined && era.capabilities === undefined) return ''
   const { instructions, capabilities } = era
-  const lines = factLines([
+  const lines = factLines(style, [
     ['name', identity],
     ['instructions', instructions === undefined ? undefined : shortened(instructions, 300)],
     ['capabilities', capabilities === undefined ? undefined : capabilityWords(capabilities)],
@@ -96,56 +98,19 @@ function aboutServer(report: Report): string {
   return ['Server', ...lines].join('\n')
 }
 
-function capabilityWords(capabilities: JsonObject): string {
-  const words = Object.entries(capabilities).map(([name, value]) => {
-    const options = value !== null && typeof value === 'object' ? Object.keys(value) : []
-    return options.length === 0 ? name : `${name} (${options.join(', ')})`
-  })
-  return words.length === 0 ? 'none' : words.join(', ')
-}
-
 /** How many, and which; apart where the eras differ. */
 function listWords({ modern, legacy }: Report, name: ListName): string | undefined {
   const counts = [modern.counts[name], legacy.counts[name]].filter((count) => count !== undefined)
   if (counts.length === 0) return undefined
   const entries = modern.lists[name] ?? legacy.lists[name] ?? []
-  const names = entries.slice(0, shownNames).map(entryName)
+  const names = entries.slice(0, shownNames).map(entryKey)
   const more = entries.length > names.length ? ` and ${entries.length - names.length} more` : ''
   const differs = new Set(counts).size > 1 ? `${counts[0]} modern, ${counts[1]} legacy` : String(counts[0])
   return names.length === 0 ? differs : `${differs}: ${names.join(', ')}${more}`
 }
 
-function entryName(entry: JsonValue): string {
-  if (entry === null || typeof entry !== 'object' || Array.isArray(entry)) return '?'
-  const { name, uri, uriTemplate } = entry as JsonObject
-  const shown = name ?? uri ?? uriTemplate
-  return typeof shown === 'string' ? shown : '?'
-}
-
 function auth({ auth: challenge }: Report): string {
-  if (challenge === undefined) return ''
-  const { status, scheme, parameters, resourceMetadata, authorization, signedIn } = challenge
-  const { issuers, scopes, registration, flows, documents } = authorization ?? {}
-  const lines = factLines([
-    ['status', String(status)],
-    ['scheme', scheme ?? 'no challenge was sent'],
-    ...Object.entries(parameters),
-    ['metadata', parameters['resource_metadata'] === undefined ? resourceMetadata : undefined],
-    ...(documents ?? []).map(({ document, url, status: answered, outcome }): [string, string] => [
-      document === 'resource' ? 'about itself' : 'about its issuer',
-      `${url}: ${outcome}${answered === undefined ? '' : ` (${answered})`}`,
-    ]),
-    ['issuers', listed(issuers)],
-    ['all scopes', listed(scopes)],
-    ['registration', listed(registration)],
-    ['sign-in by', listed(flows)],
-    ['signed in', signedIn === undefined ? undefined : signedIn ? 'yes' : 'no'],
-  ])
-  return ['Authentication', ...lines].join('\n')
-}
-
-function listed(items: readonly string[] | undefined): string | undefined {
-  return items === undefined || items.length === 0 ? undefined : items.join(', ')
+  return challenge === undefined ? '' : ['Authentication', ...factLines(factsOfAuth(challenge))].join('\n')
 }
 
 function call({ call: called }: Report, style: Style): string {
@@ -154,7 +119,7 @@ function call({ call: called }: Report, style: Style): string {
   const lines = [
     `Call of ${oneLine(called.name)} (${called.era}): ${style.mood(mood, `${signs[mood]} ${called.ok ? 'answered' : 'failed'}`)} in ${duration(called.durationMs)}`,
   ]
-  if (called.detail !== undefined) lines.push(...wrapped(called.detail, 2))
+  if (called.detail !== undefined) lines.push(...wrapped(style, called.detail, 2))
   if (called.answer !== undefined) lines.push(indented(oneLine(shortened(JSON.stringify(called.answer), 2000))))
   return lines.join('\n')
 }
@@ -177,9 +142,9 @@ function findingText(finding: Finding, style: Style): string {
   const about = [subject === undefined ? '' : ` — ${oneLine(subject)}`, era === undefined ? '' : ` (${era})`].join('')
   const first = `  ${style.mood(mood, `${signs[mood]} ${level}`)} ${style.bold(id)}: ${oneLine(title)}${about}`
   const lines = [first]
-  if (evidence !== '') lines.push(...wrapped(`saw: ${evidence}`, 6))
+  if (evidence !== '') lines.push(...wrapped(style, `saw: ${evidence}`, 6))
   if (more !== undefined && more > 0) lines.push(`      and ${more} more like it`)
-  if (level !== 'note') lines.push(...wrapped(`fix: ${repair}`, 6))
+  if (level !== 'note') lines.push(...wrapped(style, `fix: ${repair}`, 6))
   if (requirements.length > 0 && level !== 'note') lines.push(style.dim(`      rule: ${requirements.join(', ')}`))
   return lines.join('\n')
 }
@@ -243,7 +208,7 @@ function outcomeWord({ outcome }: Report): string | undefined {
 type Fact = readonly [label: string, text: string | undefined]
 
 /** Terms and what they mean, the latter below each other. Those without meaning are left out. */
-function factLines(facts: readonly Fact[]): string[] {
+function factLines({ width }: Style, facts: readonly Fact[]): string[] {
   const known = facts.flatMap(([label, text]) => (text === undefined ? [] : [[oneLine(label), oneLine(text)] as const]))
   const column = Math.max(0, ...known.map(([label]) => label.length)) + 4
   return known.flatMap(([label, text]) =>
@@ -252,7 +217,7 @@ function factLines(facts: readonly Fact[]): string[] {
 }
 
 /** Lines of a text, those after the first as far in as a word like `saw:` makes the first, unless said otherwise. */
-function wrapped(text: string, indent: number, hanging = indent + 5): string[] {
+function wrapped({ width }: Style, text: string, indent: number, hanging = indent + 5): string[] {
   return wrap(oneLine(text), width - hanging).map(
     (line, index) => `${' '.repeat(index === 0 ? indent : hanging)}${line}`,
   )

@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@atenea/mcpcompat'
 import type { FindingLevel } from '../findings/kind.ts'
-import type { EraVerdict, Finding, Report, Step, StepName } from '../report.ts'
+import type { EraReport, EraVerdict, Finding, Report, Step, StepName } from '../report.ts'
 
 /** Verdicts as people read them. */
 export const verdictWords: Readonly<Record<EraVerdict, string>> = {
@@ -80,6 +81,27 @@ export function inOrder(steps: readonly Step[]): readonly Step[] {
 
 export function stepWord(name: StepName): string {
   return stepWords[name] ?? name
+}
+
+/** The era whose answers describe the server: the modern one where it showed anything. */
+export function describingEra({ modern, legacy }: Report): EraReport {
+  return modern.server === undefined && modern.capabilities === undefined ? legacy : modern
+}
+
+/** Capabilities with their options, in one line. */
+export function capabilityWords(capabilities: JsonObject): string {
+  const words = Object.entries(capabilities).map(([name, value]) => {
+    const options = isJsonObject(value) ? Object.keys(value) : []
+    return options.length === 0 ? name : `${name} (${options.join(', ')})`
+  })
+  return words.length === 0 ? 'none' : words.join(', ')
+}
+
+/** What an entry of a list is known by: a URI where it has one, else its name. */
+export function entryKey(entry: JsonValue): string {
+  const { name, uri, uriTemplate } = isJsonObject(entry) ? entry : {}
+  const key = uri ?? uriTemplate ?? name
+  return typeof key === 'string' ? key : '(no name)'
 }
 
 /** What a server calls itself, in one line. */

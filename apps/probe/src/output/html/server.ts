@@ -1,8 +1,12 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@atenea/mcpcompat'
+import { factsOfAuth } from '../auth-facts.ts'
+import { isJsonObject, type JsonValue } from '@atenea/mcpcompat'
 import type { EraReport, Finding, ListName, Report } from '../../report.ts'
 import {
+  capabilityWords,
   countsOf,
+  describingEra,
   duration,
+  entryKey,
   identityOf,
   levelMoods,
   levels,
@@ -91,13 +95,7 @@ function facts(title: string, rows: readonly (readonly [string, string | Markup 
 }
 
 function authFacts({ auth }: Report): Markup | undefined {
-  if (auth === undefined) return undefined
-  return facts('Authentication', [
-    ['status', String(auth.status)],
-    ['scheme', auth.scheme ?? 'no challenge was sent'],
-    ...Object.entries(auth.parameters),
-    ['metadata', auth.parameters['resource_metadata'] === undefined ? auth.resourceMetadata : undefined],
-  ])
+  return auth === undefined ? undefined : facts('Authentication', factsOfAuth(auth))
 }
 
 function callFacts({ call }: Report): Markup | undefined {
@@ -122,8 +120,7 @@ function findingDetails(finding: Finding): Markup {
 }
 
 function aboutServer(report: Report): Markup | undefined {
-  const era =
-    report.modern.server === undefined && report.modern.capabilities === undefined ? report.legacy : report.modern
+  const era = describingEra(report)
   const identity = identityOf(report)
   if (identity === undefined && era.capabilities === undefined) return undefined
   const { capabilities, instructions } = era
@@ -133,14 +130,6 @@ function aboutServer(report: Report): Markup | undefined {
     ['instructions', instructions === undefined ? undefined : html`<span class="lines">${instructions}</span>`],
   ])}
 ${(['tools', 'prompts', 'resources', 'templates'] as const).map((list) => listDetails(report, list))}`
-}
-
-function capabilityWords(capabilities: JsonObject): string {
-  const names = Object.entries(capabilities).map(([name, value]) => {
-    const options = isJsonObject(value) ? Object.keys(value) : []
-    return options.length === 0 ? name : `${name} (${options.join(', ')})`
-  })
-  return names.length === 0 ? 'none' : names.join(', ')
 }
 
 const listTitles: Readonly<Record<ListName, string>> = {
@@ -163,10 +152,9 @@ function listDetails({ modern, legacy }: Report, list: ListName): Markup | undef
 }
 
 function entryRow(entry: JsonValue): Markup {
-  const { name, uri, uriTemplate, title, description } = isJsonObject(entry) ? entry : {}
-  const key = textOf(uri ?? uriTemplate ?? name) ?? '(no name)'
+  const { title, description } = isJsonObject(entry) ? entry : {}
   const words = [textOf(title), textOf(description)].filter((text) => text !== undefined).join(': ')
-  return html`<dt><code>${key}</code></dt><dd>${words === '' ? '(no description)' : words}</dd>
+  return html`<dt><code>${entryKey(entry)}</code></dt><dd>${words === '' ? '(no description)' : words}</dd>
 `
 }
 

@@ -109,8 +109,8 @@ function listWords({ modern, legacy }: Report, name: ListName): string | undefin
   return names.length === 0 ? differs : `${differs}: ${names.join(', ')}${more}`
 }
 
-function auth({ auth: challenge }: Report): string {
-  return challenge === undefined ? '' : ['Authentication', ...factLines(factsOfAuth(challenge))].join('\n')
+function auth({ auth: challenge }: Report, style: Style): string {
+  return challenge === undefined ? '' : ['Authentication', ...factLines(style, factsOfAuth(challenge))].join('\n')
 }
 
 function call({ call: called }: Report, style: Style): string {

@@ -60,6 +60,14 @@ export const targets: readonly Target[] = [
   { name: 'ours', title: 'ours, packages', carrier: 'http', eras, command: node('./servers/http/ours.js') },
   { name: 'ours-bundled', title: 'ours, one file', carrier: 'http', eras, command: node('./bundled/http/ours.js') },
   {
+    name: 'ours-cached',
+    title: 'ours, one file, from the second start on',
+    carrier: 'http',
+    eras,
+    command: node('./bundled/http/bin.js'),
+    suites: ['http-start'],
+  },
+  {
     name: 'sdk-v2',
     title: '@modelcontextprotocol/server',
     carrier: 'http',

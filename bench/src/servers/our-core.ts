@@ -9,6 +9,8 @@ let counter = 0
 export const core: Core = createCore({
   info: { name: 'ours', version: '1.0.0' },
   listChanged: { tools: true },
+  // all clients are one principal here, and the streams suites open more than 10,000
+  subscriptionLimits: { perPrincipal: 20_000 },
   tools: [
     defineTool({
       ...shown(echoTool),

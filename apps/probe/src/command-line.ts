@@ -24,6 +24,9 @@ const probeFlags = {
     max: 600_000,
     default: String(defaultTimeoutMs),
   }),
+  'sign-in': flag.switch(
+    'sign in where the URL wants it, with a browser or another device; a sign-in of atenea-proxy is used as well',
+  ),
   call: flag.text('TOOL', 'call this tool once; no tool is called without it'),
   args: flag.text('JSON', 'arguments for --call, an object', { default: '{}' }),
 } satisfies Flags

@@ -101,6 +101,24 @@ export const reportSchema = z
         scheme: text.optional(),
         parameters: z.record(text, text),
         resourceMetadata: text.optional(),
+        authorization: z
+          .looseObject({
+            documents: z.array(
+              z.looseObject({
+                document: z.enum(['resource', 'issuer']),
+                url: text,
+                status: z.int().optional(),
+                outcome: z.enum(['used', 'absent', 'defective']),
+              }),
+            ),
+            resource: text.optional(),
+            issuers: z.array(text),
+            scopes: z.array(text).optional(),
+            registration: z.array(text),
+            flows: z.array(text),
+          })
+          .optional(),
+        signedIn: z.boolean().optional(),
       })
       .optional(),
     call: z

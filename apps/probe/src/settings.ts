@@ -1,5 +1,11 @@
 import { type LogFormat, type LogThreshold, type Redactor, UsageError } from '@atenea/cli'
-import { createRevisionPolicy, type JsonObject, parseLegacyRevisions, RevisionError, type RevisionPolicy } from '@atenea/mcpcompat'
+import {
+  createRevisionPolicy,
+  type JsonObject,
+  parseLegacyRevisions,
+  RevisionError,
+  type RevisionPolicy,
+} from '@atenea/mcpcompat'
 import { dirname, resolve } from 'node:path'
 import { type CommandLine, defaultTimeoutMs } from './command-line.ts'
 import type { FailOn } from './exit-code.ts'
@@ -10,6 +16,8 @@ import type { ProbeOptions } from './probe.ts'
 /** What the command line says, but for the servers. */
 export interface Settings extends Pick<ProbeOptions, 'protocol' | 'policy' | 'timeoutMs' | 'call'> {
   readonly config: string | undefined
+  /** Whether somebody may be asked to sign in. */
+  readonly signsIn: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly format: OutputFormat
   readonly output: string | undefined
@@ -29,6 +37,7 @@ export function readSettings({ values }: CommandLine, redactor: Redactor): Setti
   }
   return {
     config: values.config,
+    signsIn: values['sign-in'] ?? false,
     headers: readHeaders(values.header ?? [], values['header-file'], redactor),
     protocol,
     policy: readPolicy(values['legacy-revisions']),

@@ -1,3 +1,4 @@
+import { authorizationFindings } from './authorization.ts'
 import { discoveryFindings } from './discovery.ts'
 import { httpFindings } from './http.ts'
 import type { FindingKinds } from './kind.ts'
@@ -12,6 +13,7 @@ const areas: readonly (readonly [title: string, kinds: FindingKinds])[] = [
   ['Lists and what stands in them', listFindings],
   ['Subscriptions', subscriptionFindings],
   ['HTTP', httpFindings],
+  ['Authorization', authorizationFindings],
   ['Processes and sockets', processFindings],
 ]
 

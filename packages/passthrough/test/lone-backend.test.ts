@@ -100,7 +100,7 @@ describe('one backend stays as it is', () => {
     expect(backend.count('resources/read')).toBe(2)
   })
 
-  test('MC-CACHE-11: nothing is asked for by the clock', async () => {
+  test('MC-CACHE-11, MC-CACHE-12: nothing is asked for by the clock', async () => {
     const { client, backend } = await alone({ tools: [tool('x')], around: ',"ttlMs":10,"cacheScope":"public"' })
     await client.ask('tools/list')
     await new Promise((resolve) => setTimeout(resolve, 60))

@@ -105,7 +105,7 @@ describe.each<Kind>(['modern', 'legacy'])('BR-306: a %s client of two backends',
   })
 })
 
-describe('BR-306: names', () => {
+describe('BR-306, MC-TOOL-10: names', () => {
   /** A backend whose lines the test sees as they are. */
   const raw = (): FakeBackend => createBackend({ kind: 'modern', name: 'git', capabilities: { tools: {} } })
   const listTools = async (backend: FakeBackend): Promise<void> => {
@@ -141,6 +141,16 @@ describe('BR-306: names', () => {
     })
     modern.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${params},"_meta":${meta}}}`)
     expect((await modern.answerTo(1)).value.error?.code).toBe(-32_602)
+  })
+
+  test('F10: schemas of any dialect, with references of any kind, stand in the list as they came; nothing is fetched or checked', async () => {
+    const odd = (schema: string): string => `{"name":"odd","inputSchema":${schema},"outputSchema":${schema}}`
+    const draft = odd(
+      '{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","definitions":{"n":{"properties":{"n":{"$ref":"#/definitions/n"}}}},"properties":{"n":{"$ref":"#/definitions/n"},"far":{"$ref":"http://169.254.169.254/"}}}',
+    )
+    const { client } = await merged([offer('a', { tools: [draft] }), offer('b', {})])
+    expect((await client.ask('tools/list')).text).toContain(draft.replace('"odd"', '"a__odd"'))
+    expect((await client.ask('tools/call', { name: 'a__odd', arguments: { n: 1 } })).value.result).toBeDefined()
   })
 
   test('F8: start order makes no difference, and a real collision belongs to nobody', async () => {

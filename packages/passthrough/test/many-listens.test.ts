@@ -56,7 +56,7 @@ async function heard(client: FrontClient): Promise<readonly (readonly [unknown, 
 }
 
 describe('BR-305: subscriptions to several backends', () => {
-  test('one acknowledgement for all, of what any of them grants', async () => {
+  test('MC-SUB-06: one acknowledgement for all, of what any of them grants', async () => {
     const [a, b] = both()
     const client = await createRig([a, b]).client('modern')
     const { granted } = await listen(client, {

@@ -40,7 +40,13 @@ const graph: Readonly<Record<string, readonly string[]>> = {
     '@atenea/transport-http',
     '@atenea/transport-stdio',
   ],
-  '@atenea/testkit': ['@atenea/core', '@atenea/mcpcompat', '@atenea/transport-http', '@atenea/transport-stdio'],
+  '@atenea/testkit': [
+    '@atenea/core',
+    '@atenea/mcpcompat',
+    '@atenea/passthrough',
+    '@atenea/transport-http',
+    '@atenea/transport-stdio',
+  ],
   '@atenea/transport-http': ['@atenea/mcpcompat'],
   '@atenea/transport-stdio': ['@atenea/mcpcompat'],
   'atenea-server': [

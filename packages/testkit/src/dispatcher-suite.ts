@@ -21,6 +21,8 @@ export interface DispatcherSuiteSetup {
    * The suite disposes the connection.
    */
   open(era: SuiteEra): Promise<ClientConnection>
+  /** Who the server takes the client for. Default the client itself; somebody between them may speak for several. */
+  readonly clientSeen?: ((era: SuiteEra) => JsonObject) | undefined
   /** Resolves when the servers of all connections have ended and nothing of them is left; fails when something stays. */
   allGone(): Promise<void>
 }
@@ -40,7 +42,7 @@ const peer = { name: 'suite', version: '1.0.0', capabilities: suiteCapabilities 
 export function dispatcherSuite(carrier: string, setup: DispatcherSuiteSetup): void {
   for (const era of ['modern', 'legacy'] as const) {
     describe(`calls over ${carrier}, ${era}`, () => {
-      listsAndCalls(connecting(setup, era))
+      listsAndCalls(connecting(setup, era), setup.clientSeen?.(era) ?? { name: 'suite', version: '1.0.0' })
       whileCallsRun(connecting(setup, era))
       questions(connecting(setup, era))
       changes(connecting(setup, era))
@@ -96,7 +98,7 @@ async function failureOf(outcome: Promise<unknown>): Promise<unknown> {
   throw new Error('it did not fail')
 }
 
-function listsAndCalls(connected: Connecting): void {
+function listsAndCalls(connected: Connecting, clientSeen: JsonObject): void {
   verifies(
     'MC-DISC-05, MC-DISC-06, LG-LIFE-02',
     'the server says who it is and exactly what it offers',
@@ -200,7 +202,7 @@ function listsAndCalls(connected: Connecting): void {
     connected(async ({ tool }) => {
       const { structuredContent } = await tool('who', {}, { meta: { 'com.example/trace': [1], traceparent: '00-1' } })
       expect(structuredContent).toMatchObject({
-        client: { name: 'suite', version: '1.0.0', capabilities: suiteCapabilities },
+        client: { ...clientSeen, capabilities: suiteCapabilities },
         meta: { 'com.example/trace': [1], traceparent: '00-1' },
       })
       expect(Object.keys((structuredContent as { meta: object }).meta)).toHaveLength(2)

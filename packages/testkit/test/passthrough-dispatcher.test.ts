@@ -13,9 +13,8 @@ const ways: readonly (readonly [front: FrontCarrier, back: BackCarrier, sameEra:
   ['memory', 'memory', true],
   ['memory', 'memory', false],
   ['http', 'stdio', true],
-  ['http', 'stdio', false],
   ['socket', 'http', true],
-  ['socket', 'http', false],
+  ['http', 'socket', false],
 ]
 
 // What a client is owed by a server it is owed through a proxy as well, whichever era stands behind it.
@@ -33,6 +32,8 @@ for (const [front, back, sameEra] of ways) {
           capabilities: suiteCapabilities,
         })
       },
+      // Modern clients of a legacy server share a session, in which the proxy speaks for them.
+      clientSeen: (era) => ({ name: !sameEra && era === 'modern' ? 'proxy' : 'suite', version: '1.0.0' }),
       async allGone() {
         await opened[Symbol.asyncDispose]()
         opened = new Opened()

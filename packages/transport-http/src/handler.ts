@@ -1,5 +1,6 @@
 import type { CallContext, Dispatcher, LogLevel, OnDiagnostic, Principal, RevisionPolicy } from '@atenea/mcpcompat'
 import { type Clock, loopbackHosts, safeDiagnostics, systemClock } from '@atenea/mcpcompat/transport'
+import type { Payload } from './answer.ts'
 import type { Authenticate } from './auth/authenticate.ts'
 import type { ProtectedResource } from './auth/protected-resource.ts'
 import { FetchExchange } from './carrier/fetch-exchange.ts'
@@ -26,6 +27,8 @@ export interface CreateHttpHandlerOptions {
   readonly anonymous?: string | undefined
   /** Serves the metadata document that leads clients to an authorization server, and names it in challenges. */
   readonly protectedResource?: ProtectedResource | undefined
+  /** How the payload of messages is wanted; `text` by dispatchers that pass it on. Default `parsed`. */
+  readonly payload?: Payload | undefined
   /** Largest body that is read, in bytes. Default 16 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** How long a body may take to arrive, in milliseconds. Default 30,000. */
@@ -105,6 +108,7 @@ export function createHttpHandler(dispatcher: Dispatcher, options: CreateHttpHan
     anonymous,
     slowBodies,
     onDiagnostic: safeDiagnostics(options.onDiagnostic),
+    payload: options.payload ?? 'parsed',
     path: options.path ?? '/mcp',
     allowedOrigins: options.allowedOrigins ?? [],
     allowedHosts: allowedHosts === 'any' ? undefined : allowedHosts,

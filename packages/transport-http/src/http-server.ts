@@ -39,6 +39,7 @@ import {
   answerUnavailable,
 } from './carrier/answers.ts'
 import type { BodyFault, BodySink, HttpExchange } from './carrier/http-exchange.ts'
+import type { Payload } from './answer.ts'
 import { answerPreflight, corsFields, isPreflight } from './cors.ts'
 import { type ExchangeHostOptions, ServedExchange } from './exchange/serve.ts'
 import type { CreateHttpHandlerOptions } from './handler.ts'
@@ -55,6 +56,7 @@ export interface HttpServerOptions extends Omit<CreateHttpHandlerOptions, 'anony
   readonly anonymous: Principal
   readonly allowedOrigins: readonly string[]
   readonly allowedHosts: readonly string[] | undefined
+  readonly payload: Payload
   readonly maxBodyBytes: number
   readonly maxInFlight: number
   readonly maxListens: number
@@ -143,7 +145,7 @@ export class HttpServer implements BodySink {
 
   body(exchange: HttpExchange, text: string): void {
     try {
-      const message = parseMessage(text, 'parsed')
+      const message = parseMessage(text, this.#options.payload)
       const view = this.#dispatcher.view(exchange.principal)
       if (view instanceof Promise) this.#receiveLater(exchange, message, view)
       else this.#receive(exchange, message, view)
@@ -276,7 +278,16 @@ export class HttpServer implements BodySink {
   #receiveLater(exchange: HttpExchange, message: RpcMessage | RpcReject, view: Promise<ServerView>): void {
     view
       .then((offered) => this.#receive(exchange, message, offered))
-      .catch((error: unknown) => this.#fail(exchange, error))
+      .catch((error: unknown) => {
+        if (!RpcError.is(error)) {
+          this.#fail(exchange, error)
+          return
+        }
+        // Why a dispatcher has nothing to offer, such as a server behind a proxy that nobody is signed in at, is for the caller.
+        const { code, message: text, data } = error
+        const object = { code, message: text, ...(data !== undefined && { data }) }
+        answerError(exchange, 500, object, message.kind === 'request' ? message.id : undefined)
+      })
   }
 
   /** Steps 7 to 27. */

@@ -22,16 +22,24 @@ export type BackCarrier = FrontCarrier | 'stdio'
 
 const policy = createRevisionPolicy()
 
-/** Everything that tests opened, in the order in which it is closed. */
+/** Everything that tests opened. */
 export class Opened implements AsyncDisposable {
   readonly #closers: (() => unknown)[] = []
+  readonly #ends: Promise<unknown>[] = []
 
+  /** Runs at the end, last in first out. */
   later(close: () => unknown): void {
     this.#closers.unshift(close)
   }
 
+  /** Has to come to its end by itself once everything is closed. */
+  ends(promise: Promise<unknown>): void {
+    this.#ends.push(promise)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const close of this.#closers.splice(0)) await close()
+    await Promise.all(this.#ends.splice(0))
   }
 }
 
@@ -47,8 +55,7 @@ export async function backendOn(
     case 'memory': {
       const dial = (): Promise<ReturnType<typeof createMemoryPair>[0]> => {
         const [client, end] = createMemoryPair({ payload: 'text' })
-        const served = serveConnection(end, createServedCore(), { policy })
-        opened.later(() => served)
+        opened.ends(serveConnection(end, createServedCore(), { policy }))
         return Promise.resolve(client)
       }
       return { ...options, connect: (given) => connectDuplex(dial, { ...given, startsProcess: false }) }
@@ -103,9 +110,8 @@ export async function clientOn(
     case 'memory':
       return await connectDuplex(
         () => {
-          const [client, end] = createMemoryPair({ payload: 'text' })
-          const served = serveConnection(end, dispatcher, { policy })
-          opened.later(() => served)
+          const [client, end] = createMemoryPair()
+          opened.ends(serveConnection(end, dispatcher, { policy }))
           return Promise.resolve(client)
         },
         { ...options, policy, startsProcess: false },

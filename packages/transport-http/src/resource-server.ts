@@ -1,4 +1,5 @@
-export type { CreateResourceServerOptions, ResourceServer } from './resource-server/create-resource-server.ts'
+export type { ResourceServer } from './resource-server/create-resource-server.ts'
 export { createResourceServer } from './resource-server/create-resource-server.ts'
+export type { CreateResourceServerOptions } from './resource-server/resource-server-options.ts'
 export type { IntrospectionClient } from './resource-server/introspection-checker.ts'
 export { asymmetricAlgorithms } from './resource-server/jwt-checker.ts'

@@ -62,7 +62,7 @@ describe('/readyz', () => {
       restarts: 0,
     })
     writeFileSync(obstacle, '')
-    await expect(toolOverHttp(url, 'crash')).rejects.toThrow('gone')
+    await expect(toolOverHttp(url, 'crash')).rejects.toThrow(/gone|lost/)
     const [code, down] = await readyz(url)
     expect([code, down.ready]).toEqual([503, false])
     expect(down.servers?.['sh']).toMatchObject({

@@ -1,6 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import { build, type BuildOptions, type Loader, type Metafile, type Plugin } from 'esbuild'
 import { licencesOf, readManifest } from './licences.ts'
 
 export interface BundleAppOptions {
@@ -14,6 +14,8 @@ export interface BundleAppOptions {
    */
   readonly apart?: readonly string[] | undefined
 }
+
+const entry = 'src/main.ts'
 
 /**
  * Bundles a binary: `dist/main.js` holds all that starts with it, `dist/chunks` what is loaded on first use. Nothing is left to be
@@ -37,15 +39,17 @@ export async function bundleApp({ folder, target, apart = [] }: BundleAppOptions
     metafile: true,
     logLevel: 'warning',
   } satisfies BuildOptions
-  const main = await build({
+  const split = {
     ...options,
-    entryPoints: ['src/main.ts'],
+    entryPoints: [entry],
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
-    plugins: apart.map(left),
-  })
+  } satisfies BuildOptions
+  const leaving = apart.map(left)
+  const { metafile } = await build({ ...split, plugins: leaving, write: false })
+  const main = await build({ ...split, plugins: [...leaving, together(folder, loadedLater(metafile))] })
   const others = await Promise.all(apart.map(async (file) => await build({ ...options, entryPoints: [`src/${file}`] })))
-  const metafiles = [main, ...others].map(({ metafile }) => metafile)
+  const metafiles = [main, ...others].map((built) => built.metafile)
   writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), licencesOf(folder, metafiles))
 }
 
@@ -59,6 +63,33 @@ function left(file: string): Plugin {
         path: `./${basename(file, '.ts')}.js`,
         external: true,
       }))
+    },
+  }
+}
+
+/** The modules that are imported on first use. */
+function loadedLater({ outputs }: Metafile): readonly string[] {
+  return Object.values(outputs).flatMap(({ entryPoint }) =>
+    entryPoint === undefined || entryPoint === entry ? [] : [entryPoint],
+  )
+}
+
+/**
+ * Keeps all that starts with the binary in one file. The bundler makes a file for each set of modules that are needed by the same
+ * entries, which would be a dozen, each to be found, read and linked at every start. Where all that is loaded later needs the entry as
+ * well, which it has anyway, there is one such set.
+ */
+function together(folder: string, files: readonly string[]): Plugin {
+  const later = new Set(files.map((file) => join(folder, file)))
+  return {
+    name: 'together',
+    setup(bundler) {
+      bundler.onLoad({ filter: /\.[jt]s$/ }, ({ path }) => {
+        if (!later.has(path)) return undefined
+        const source = readFileSync(path, 'utf8')
+        const loader: Loader = extname(path) === '.ts' ? 'ts' : 'js'
+        return { contents: `${source}\nimport ${JSON.stringify(join(folder, entry))}\n`, loader }
+      })
     },
   }
 }

@@ -60,6 +60,7 @@ export { PendingCall, closedConnection, deliver, lostCall } from './contract/pen
 export type { CreateModernClientOptions } from './duplex/call.ts'
 export { createModernClient } from './duplex/call.ts'
 export type { ClientConnection, ServerEra, ServerIdentity } from './duplex/client-connection.ts'
+export { legacyVerdictMs } from './duplex/client-connection.ts'
 export type { ConnectDuplexOptions, Dial, DialOptions, DialPurpose } from './duplex/connect.ts'
 export { connectDuplex } from './duplex/connect.ts'
 export type { ServeConnectionOptions } from './duplex/serve.ts'

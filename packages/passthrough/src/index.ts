@@ -16,3 +16,4 @@ export type { CreateNameSchemeOptions, NameCandidate, NameScheme } from './names
 export { createNameScheme } from './names/name-scheme.ts'
 export type { BackendPins, McpLock } from './pins/lock.ts'
 export { emptyLock, formatLock, parseLock, pinOf } from './pins/lock.ts'
+export { sha256 } from './sha256.ts'

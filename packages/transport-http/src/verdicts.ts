@@ -1,4 +1,4 @@
-import type { ServerEra } from '@atenea/mcpcompat/transport'
+import { legacyVerdictMs, type ServerEra } from '@atenea/mcpcompat/transport'
 
 /** What is remembered about one URL. */
 export interface StoredVerdict extends ServerEra {
@@ -15,9 +15,6 @@ export interface VerdictStore {
   set(url: string, verdict: StoredVerdict): void | Promise<void>
   delete(url: string): void | Promise<void>
 }
-
-/** How long a server is taken for a legacy one before it is asked again: one that was upgraded answers `initialize` as before. */
-export const legacyVerdictMs = 86_400_000
 
 /** URLs that are remembered; the oldest goes first. */
 const maxVerdicts = 10_000

@@ -1,5 +1,5 @@
-import type { ClientConnection, ServerEra } from '@atenea/mcpcompat/transport'
-import { legacyVerdictMs, type VerdictStore } from '@atenea/transport-http'
+import { type ClientConnection, legacyVerdictMs, type ServerEra } from '@atenea/mcpcompat/transport'
+import type { VerdictStore } from '@atenea/transport-http'
 
 /**
  * Connects with what is remembered of a server’s era, and remembers what shows. What is known is dropped when the connecting fails, and

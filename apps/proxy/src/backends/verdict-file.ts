@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import type { OnDiagnostic } from '@atenea/mcpcompat'
+import { sha256 } from '@atenea/passthrough'
 import type { StoredVerdict, VerdictStore } from '@atenea/transport-http'
 
 export interface VerdictFileOptions {
@@ -23,12 +24,10 @@ const maxBytes = 1_048_576
  * processes may use one file: it is read anew before it is written, and replaced whole.
  */
 export function createVerdictFile({ file, onDiagnostic }: VerdictFileOptions): VerdictStore {
-  const { createHash } = process.getBuiltinModule('node:crypto')
-  const keyOf = (server: string): string => createHash('sha256').update(server).digest('base64url')
   const change = (server: string, verdict: StoredVerdict | undefined): void => {
     const verdicts = new Map(Object.entries(read(file)))
-    verdicts.delete(keyOf(server))
-    if (verdict !== undefined) verdicts.set(keyOf(server), verdict)
+    verdicts.delete(sha256(server))
+    if (verdict !== undefined) verdicts.set(sha256(server), verdict)
     try {
       write(file, Object.fromEntries([...verdicts].slice(-maxVerdicts)))
     } catch (cause) {
@@ -39,7 +38,7 @@ export function createVerdictFile({ file, onDiagnostic }: VerdictFileOptions): V
   return {
     get(server) {
       const verdicts = read(file)
-      const key = keyOf(server)
+      const key = sha256(server)
       return Object.hasOwn(verdicts, key) ? verdicts[key] : undefined
     },
     set: change,

@@ -11,6 +11,12 @@ export interface ServerEra {
   readonly revision: string
 }
 
+/**
+ * How long a server may be remembered as a legacy one before it is asked again, in milliseconds (A-37): one that was upgraded answers
+ * `initialize` as before. A modern one is remembered until it says otherwise.
+ */
+export const legacyVerdictMs = 86_400_000
+
 /** What a server says about itself. For display, logs and what can be asked of it; it grants nothing. */
 export interface ServerIdentity {
   /** `undefined` when the server does not say. */

@@ -154,7 +154,7 @@ export async function servingHttp(
   return { proxy, url }
 }
 
-export const modernMeta = {
+const modernMeta = {
   'io.modelcontextprotocol/protocolVersion': modernRevision,
   'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': {},

@@ -196,7 +196,7 @@ export class Backend implements BackendPort, AsyncDisposable {
           continue
         }
         const pauseMs = this.#last?.retryInMs ?? 0
-        if (pauseMs > 0) throw waiting(this.name, pauseMs)
+        if (pauseMs > 0) throw waiting(this.name, this.#last?.lastError?.message, pauseMs)
       }
       const link = this.#linkOf(client) ?? this.#openLink(client)
       const connecting = link.get(signal)

@@ -52,10 +52,11 @@ export function busy(backend: string, what: string): RpcError {
   return new RpcError(rpcCode.internalError, `Backend ${quoted(backend)} is busy: ${what}`)
 }
 
-export function waiting(backend: string, inMs: number): RpcError {
+export function waiting(backend: string, why: string | undefined, inMs: number): RpcError {
+  const reason = why === undefined ? '' : `: ${why}`
   return new RpcError(
     rpcCode.internalError,
-    `Backend ${quoted(backend)} is down; the next try is in ${Math.ceil(inMs / 100) / 10} s`,
+    `Backend ${quoted(backend)} is down${reason}; the next try is in ${Math.ceil(inMs / 100) / 10} s`,
   )
 }
 

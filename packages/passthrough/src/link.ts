@@ -65,7 +65,7 @@ export class Link implements AsyncDisposable {
     if (this.isClosed) return Promise.reject(new TransportError('closed', 'The proxy is shutting down'))
     if (this.#connecting === undefined) {
       const { retryInMs } = this
-      if (retryInMs > 0) return Promise.reject(waiting(this.#options.backend, retryInMs))
+      if (retryInMs > 0) return Promise.reject(waiting(this.#options.backend, this.lastError?.message, retryInMs))
       this.#connecting = this.#connect().finally(() => {
         this.#connecting = undefined
       })

@@ -35,13 +35,15 @@ test.each(pages)('every link of %s to another page leads somewhere', (page) => {
 test('every file that the architecture page sends its reader to is there', () => {
   const named = [...read('docs/architecture.md').matchAll(/`([\w./*-]+\/[\w./*-]*)`/g)].map((match) => match[1] ?? '')
   const files = named.filter((path) =>
-    /^(?:packages|apps|test|mcpcompat|core|blobs|cli|transport-stdio|transport-http)\//.test(path),
+    /^(?:packages|apps|test|mcpcompat|core|blobs|bundle|cli|fronts|passthrough|transport-stdio|transport-http)\//.test(path),
   )
   const missing = files.filter((path) => {
     const below = /^(?:packages|apps|test)\//.test(path) ? path : `packages/${path}`
     const folders = below.includes('rev-*')
       ? ['rev-2025-06-18', 'rev-2026-07-28'].map((rev) => below.replace('rev-*', rev))
-      : [below]
+      : below.startsWith('apps/*')
+        ? ['server', 'proxy'].map((app) => below.replace('*', app))
+        : [below]
     return folders.some((one) => !existsSync(join(rootDir, one)))
   })
   expect(files.length).toBeGreaterThan(10)

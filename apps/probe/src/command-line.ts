@@ -111,8 +111,8 @@ export const helpText: HelpText = {
       title: 'What it does and does not do',
       lines: [
         'It reads: discovery, handshake and lists in both eras, and requests that a good server refuses.',
-        'It calls no tool unless you name one, changes nothing, keeps nothing, and tells nobody. Secrets',
-        'are taken out of all that it shows.',
+        'It calls no tool unless you name one, changes nothing, keeps nothing but a sign-in that you asked',
+        'for, and tells nobody. Secrets are taken out of all that it shows.',
       ],
     },
   ],

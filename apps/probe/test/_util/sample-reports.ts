@@ -105,6 +105,27 @@ export function lockedReport(extra: Partial<Report> = {}): Report {
       scheme: 'Bearer',
       parameters: { realm: 'tea', error: 'invalid_token' },
       resourceMetadata: 'https://tea.example/.well-known/oauth-protected-resource',
+      signedIn: false,
+      authorization: {
+        documents: [
+          {
+            document: 'resource',
+            url: 'https://tea.example/.well-known/oauth-protected-resource',
+            status: 200,
+            outcome: 'used',
+          },
+          {
+            document: 'issuer',
+            url: 'https://login.example/.well-known/oauth-authorization-server',
+            outcome: 'absent',
+          },
+        ],
+        resource: 'https://tea.example/mcp',
+        issuers: ['https://login.example'],
+        scopes: ['brew'],
+        registration: ['dynamic'],
+        flows: ['browser', 'device'],
+      },
     },
     ...extra,
   })

@@ -52,15 +52,18 @@ describe('text', () => {
     }
   })
 
-  test('a challenge is shown with where its metadata lies', () => {
+  test('a challenge is shown with where its metadata lies, and what stands on the way to a token', () => {
     const text = plain(runOf(lockedReport()))
     for (const part of [
-      'status:   401',
-      'scheme:   Bearer',
-      'error:    invalid_token',
-      'metadata: https://tea.example/',
+      /status: +401\n/,
+      /scheme: +Bearer\n/,
+      /error: +invalid_token\n/,
+      /metadata: +https:\/\/tea\.example\//,
+      /issuer: +https:\/\/login\.example\/\S+: absent\n/,
+      /sign-in by: +browser, device\n/,
+      /signed in: +no\n/,
     ]) {
-      expect(text).toContain(part)
+      expect(text).toMatch(part)
     }
   })
 

@@ -23,11 +23,11 @@ import { Patience } from './lists/patience.ts'
 import { mergedView } from './merged-view.ts'
 import { completionRef, decidingText, withPromptRef, withText } from './names/named-params.ts'
 import { checkMirroredHeaders } from './routing/mirrored-headers.ts'
-import { forward } from './routing/forwarding.ts'
+import { carriesState, forward } from './routing/forwarding.ts'
 import { NamedRoutes, type Route } from './routing/named-routes.ts'
 import { isMissingResource } from './routing/not-found.ts'
 import { UriRoutes } from './routing/uri-routes.ts'
-import type { SealedAsks } from './sealed-asks.ts'
+import { invalidState, type SealedAsks } from './sealed-asks.ts'
 import type { WholeServer, WholeServerOptions } from './whole-server.ts'
 
 export interface ManyBackendsOptions extends WholeServerOptions {
@@ -160,16 +160,20 @@ export class ManyBackends implements WholeServer {
 
   async #read(call: Call, context: CallContext): Promise<Outcome> {
     const uri = decidingText(call.params, 'uri')
-    const owners = await this.#uris.owners(uri, context)
+    const { asks } = this.#options
+    const { resume } = context
+    const opened = carriesState(resume) ? await asks.open(resume, call, context) : undefined
+    const all = await this.#uris.owners(uri, context)
+    const owners = opened === undefined ? all : all.filter(({ name }) => name === opened.backend)
     for (const [index, { port }] of owners.entries()) {
       try {
-        return await forward(port, call, call, context, this.#options.asks)
+        return await forward(port, call, call, context, asks, opened)
       } catch (error) {
         // Reading changes nothing, so who may have it can be asked one after the other.
         if (!isMissingResource(error, uri) || index === owners.length - 1) throw error
       }
     }
-    throw new RpcError(rpcCode.internalError, 'Nobody serves this resource')
+    throw invalidState()
   }
 
   async #complete(call: Call, context: CallContext): Promise<Outcome> {

@@ -38,16 +38,31 @@ export class SealedAsks {
     return { ...outcome, requestState: sealed }
   }
 
-  /** What goes back to a backend. An `RpcError` -32602 for state that is not its own. */
-  async open(resume: Resume, backend: string, call: Call, context: CallContext): Promise<Resume> {
-    if (resume.requestState === undefined) return resume
+  /** Whose state it is, and what goes back to that backend. An `RpcError` -32602 for state that is none of this client and request. */
+  async open(
+    resume: Resume & { readonly requestState: string },
+    call: Call,
+    context: CallContext,
+  ): Promise<OpenedResume> {
     const opened = await this.#seal.unseal(resume.requestState, binding(call, context))
-    if (opened.ok && isJsonObject(opened.state) && opened.state['backend'] === backend) {
-      const { state } = opened.state
-      if (typeof state === 'string') return { ...resume, requestState: state }
+    if (opened.ok && isJsonObject(opened.state)) {
+      const { backend, state } = opened.state
+      if (typeof backend === 'string' && typeof state === 'string') {
+        return { backend, resume: { ...resume, requestState: state } }
+      }
     }
-    throw new RpcError(rpcCode.invalidParams, 'The requestState is not valid for this request, or has expired')
+    throw invalidState()
   }
+}
+
+export interface OpenedResume {
+  readonly backend: string
+  readonly resume: Resume
+}
+
+/** One refusal for everything that can be wrong with it: whoever forges state learns nothing. */
+export function invalidState(): RpcError {
+  return new RpcError(rpcCode.invalidParams, 'The requestState is not valid for this request, or has expired')
 }
 
 function binding({ method, params }: Call, { principal }: CallContext): SealBinding {

@@ -467,6 +467,31 @@ describe('BR-301: questions of several backends', () => {
   })
 })
 
+test('BR-301: a question about a resource goes back to the one of several owners that asked it', async () => {
+  const owner = (name: string, hasIt: boolean): OfferingBackend =>
+    offer(name, {
+      resources: ['{"uri":"x://1","name":"n"}'],
+      answer: ({ method, params, id }, wire) => {
+        if (method !== 'resources/read') return 'as usual'
+        if (!hasIt) {
+          wire.write(errorOf(id, -32_602, 'not here', { uri: 'x://1' }))
+          return undefined
+        }
+        if (params?.['requestState'] === undefined) return { resultType: 'input_required', requestState: 'its own' }
+        return { resultType: 'complete', contents: [], from: name, state: params['requestState'] }
+      },
+    })
+  const first = owner('a', false)
+  const { client } = await merged([first, owner('b', true)])
+  const asked = await client.ask('resources/read', { uri: 'x://1' })
+  const requestState = asked.value.result?.['requestState'] as string
+  const { value } = await client.ask('resources/read', { uri: 'x://1', requestState })
+  expect(value.result).toMatchObject({ from: 'b', state: 'its own' })
+  expect(first.count('resources/read')).toBe(1)
+  const forged = await client.ask('resources/read', { uri: 'x://1', requestState: 'its own' })
+  expect(forged.value.error?.code).toBe(-32_602)
+})
+
 describe('MC-CACHE-14: what is private', () => {
   test('BR-304: stays with its principal, and what is public is shared', async () => {
     const private_ = offer('a', { tools: [tool('x')], around: ',"ttlMs":60000,"cacheScope":"private"' })

@@ -1,9 +1,7 @@
 import {
   type AllowList,
-  type Call,
   type CallContext,
   createAllowList,
-  type JsonObject,
   type JsonRecord,
   type OnDiagnostic,
   type Principal,
@@ -14,15 +12,16 @@ import {
 import { type Clock, nextPage, type PageLimits, within } from '@atenea/mcpcompat/transport'
 import type { BackendPolicy } from '../backend-options.ts'
 import type { BackendClient, BackendPort } from '../backend-port.ts'
-import { BackendFeed } from '../changes/backend-feed.ts'
+import type { BackendFeed } from '../changes/backend-feed.ts'
 import type { OnPassthroughEvent } from '../events.ts'
 import { ForwardedContext } from '../forwarded-context.ts'
 import type { NameScheme } from '../names/name-scheme.ts'
-import { type Definitions, driftOf, isDrift } from '../pins/drift.ts'
+import { driftOf, isDrift } from '../pins/drift.ts'
 import type { BackendPins } from '../pins/lock.ts'
-import { ListCache, listOwner, type Fetched, type Kept, type ListOwner } from './list-cache.ts'
+import { Audience } from './audience.ts'
+import type { Fetched, Kept, ListCache } from './list-cache.ts'
 import { type DroppedItem, readItems } from './list-items.ts'
-import { type ListKind, listKinds, promptList, resourceList, templateList, toolList } from './list-kind.ts'
+import { type ListKind, promptList, resourceList, templateList, toolList } from './list-kind.ts'
 import { makeOffer, type Offer, type OfferRules } from './offer.ts'
 import { readList, type ReadPage, readPage, type WholeList } from './read-list.ts'
 
@@ -54,7 +53,14 @@ const followFirstMs = 300
 /** An unknown name makes a list be read anew, but not more often than that, in milliseconds. */
 const rereadMs = 1_000
 
-const nothing: Offer = { items: [], byName: new Map(), refused: new Map(), dropped: [], definitions: new Map() }
+const nothing: Offer = {
+  items: [],
+  isWhole: true,
+  byName: new Map(),
+  refused: new Map(),
+  dropped: [],
+  definitions: new Map(),
+}
 
 /** The lists of one backend: what it offers to whom, kept and kept up to date. */
 export class BackendLists {
@@ -324,7 +330,7 @@ export class BackendLists {
         code: `${kind.member}-${change}`,
         backend: this.name,
         message: `${names.length} ${names.length === 1 ? kind.noun : `${kind.noun}s`} of ${JSON.stringify(this.name)} ${change}`,
-        names: names.slice(0, maxNames),
+        names: names.slice(0, maxNames).map((name) => name.slice(0, 128)),
       })
     }
   }
@@ -358,91 +364,6 @@ export class BackendLists {
 
 /** Names in one report. */
 const maxNames = 100
-/** Faults of one audience that are remembered, so that each is reported once. */
-const maxFaults = 1_000
-
-/** Lists of one principal, by their kind. */
-type Owners = ReadonlyMap<ListKind, ListOwner>
-
-/** Principals of one connection whose lists are told apart; more begin anew. */
-const maxOwners = 10_000
-
-/** Those who share one connection to a backend: what they were offered, and the changes that they hear of. */
-class Audience {
-  readonly feed: BackendFeed
-  /** What was offered last, to tell what has changed. */
-  readonly definitions = new Map<ListKind, Definitions>()
-  /** Milliseconds of the clock. */
-  lastUsed = 0
-  /** Settles when changes are followed, or when that takes too long to wait for: false. */
-  following: Promise<boolean> | undefined
-  /** Something was read before changes were followed. */
-  hasReadEarly = false
-  readonly #backend: string
-  readonly #partition: string
-  readonly #owners = new Map<string, Owners>()
-  readonly #cache: ListCache<Listed>
-  readonly #faults = new Set<string>()
-  /** Those of the connection, which has an object of its own for them. */
-  #capabilities: JsonObject | undefined
-
-  constructor(
-    backend: string,
-    partition: string,
-    cache: ListCache<Listed>,
-    feed: ConstructorParameters<typeof BackendFeed>[0],
-  ) {
-    this.#backend = backend
-    this.#partition = partition
-    this.#cache = cache
-    this.feed = new BackendFeed(feed)
-  }
-
-  /** What is private is so to one principal, also where several share a connection (MC-CACHE-14). */
-  ownerOf(kind: ListKind, principal: string): ListOwner {
-    let owners = this.#owners.get(principal)
-    if (owners === undefined) {
-      const audience = JSON.stringify([this.#partition, principal])
-      owners = new Map(listKinds.map((each) => [each, listOwner(this.#backend, each.method, audience)]))
-      if (this.#owners.size >= maxOwners) this.forget()
-      this.#owners.set(principal, owners)
-    }
-    return owners.get(kind) as ListOwner
-  }
-
-  /** A backend that was connected to anew may offer something else. */
-  sees({ capabilities }: ServerView): void {
-    if (this.#capabilities !== undefined && this.#capabilities !== capabilities) this.#invalidate(() => true)
-    this.#capabilities = capabilities
-  }
-
-  changed(change: Call): void {
-    this.#invalidate((kind) => kind.changed === change.method)
-  }
-
-  followed(): void {
-    if (this.hasReadEarly) this.#invalidate(() => true)
-  }
-
-  forget(): void {
-    this.#invalidate(() => true)
-    this.#owners.clear()
-  }
-
-  isNewFault(fault: string): boolean {
-    if (this.#faults.has(fault)) return false
-    if (this.#faults.size >= maxFaults) this.#faults.clear()
-    this.#faults.add(fault)
-    return true
-  }
-
-  #invalidate(isMeant: (kind: ListKind) => boolean): void {
-    for (const owners of this.#owners.values()) {
-      for (const [kind, owner] of owners) if (isMeant(kind)) this.#cache.invalidate(owner)
-    }
-  }
-}
-
 function allowListOf(options: BackendPolicy['tools']): AllowList | undefined {
   return options === undefined || (options.allow === undefined && (options.deny ?? []).length === 0)
     ? undefined

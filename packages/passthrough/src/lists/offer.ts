@@ -19,6 +19,8 @@ export interface Offered {
 /** What a backend offers of one kind, after everything that the configuration says about it. */
 export interface Offer {
   readonly items: readonly Offered[]
+  /** Everything that was listed is offered as it came. */
+  readonly isWhole: boolean
   /** By the name that clients use. */
   readonly byName: ReadonlyMap<string, Offered>
   /** What pins forbid, by the name that clients use, with the reason that they are told. */
@@ -61,7 +63,10 @@ export function makeOffer(
       byName.set(name, { own, name, text: name === own ? text : renamed(kind, text, name), headerPlan })
     }
   }
-  return { items: [...byName.values()], byName, refused, dropped: faults, definitions }
+  const offered = [...byName.values()]
+  const isWhole =
+    dropped.length === 0 && offered.length === items.length && offered.every(({ name, own }) => name === own)
+  return { items: offered, isWhole, byName, refused, dropped: faults, definitions }
 }
 
 function renamed(kind: ListKind, text: JsonText, name: JsonValue): JsonText {

@@ -36,14 +36,14 @@ async function prepare(
   return { settings, logger }
 }
 
-function signInsFor({ environment, redactor }: AppContext, logger: Logger): LazySignIns {
-  return new LazySignIns({ environment, redactor, onDiagnostic: logDiagnostics(logger) })
+function signInsFor({ values }: CommandLine, { environment, redactor }: AppContext, logger: Logger): LazySignIns {
+  return new LazySignIns({ environment, redactor, onDiagnostic: logDiagnostics(logger), config: values.config })
 }
 
 async function serve(commandLine: CommandLine, context: AppContext): Promise<ExitCode> {
   const { redactor } = context
   const { settings, logger } = await prepare(commandLine, context)
-  using signIns = signInsFor(context, logger)
+  using signIns = signInsFor(commandLine, context, logger)
   await using passthrough = assemble(settings, logger, redactor, signIns)
   const report = (): ReturnType<typeof reportStatus> =>
     reportStatus(
@@ -67,7 +67,7 @@ const commands: Readonly<Record<string, Command>> = {
   pin: async (commandLine, positionals, context) => {
     const { settings, logger } = await prepare({ ...commandLine, positionals }, context)
     const { lockFile = resolve('mcp.lock') } = settings
-    using signIns = signInsFor(context, logger)
+    using signIns = signInsFor(commandLine, context, logger)
     await using passthrough = assemble({ ...settings, lockFile: undefined }, logger, context.redactor, signIns)
     const { pinTools } = await import('./pin.ts')
     printOut(await pinTools(passthrough, lockFile, context.shutdown))

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRevisionPolicy, method, modernRevision, toObject } from '@atenea/mcpcompat'
@@ -84,7 +84,7 @@ async function client(args: readonly string[] = [], onStderr?: (text: string) =>
     async ({ signal }) =>
       await spawnServer({
         command: process.execPath,
-        args: [binPath, ...args, guarded.url],
+        args: [binPath, ...args, ...(args.includes('--config') || args.includes(guarded.url) ? [] : [guarded.url])],
         env: environment(),
         signal,
         stderr: onStderr ?? 'ignore',
@@ -141,6 +141,62 @@ describe('atenea-proxy before a server that wants a sign-in', () => {
     expect((await run('accounts')).stdout).toBe('Nobody is signed in anywhere.\n')
     const again = await run('logout', guarded.url)
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining(`nobody is signed in at ${guarded.url}`)])
+  })
+
+  test('a configured client is used for its servers, by login and by the proxy alike', async () => {
+    const client_id = await guarded.provider.register({
+      client_name: 'by hand',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+    })
+    const config = join(folder, 'servers.json')
+    const signIn = { clientId: client_id, issuer: guarded.provider.issuer, way: 'never' }
+    writeFileSync(config, JSON.stringify({ mcpServers: { notes: { url: guarded.url, atenea: { signIn } } } }))
+    const early = await client(['--config', config]).then(
+      () => 'connected',
+      (error: unknown) => String(error),
+    )
+    expect(early).toContain(`Run: atenea-proxy login --config ${config} notes`)
+    expect(await run('login', '--config', config, 'notes')).toMatchObject({ code: 0 })
+    expect(new URL(desktop.shown[0] ?? '').searchParams.get('client_id')).toBe(client_id)
+    expect(await call(await client(['--config', config]), 'whoami')).toContain('anna')
+    // Tokens of one client are of no use to another.
+    await expect(client(['--sign-in', 'never', guarded.url, '--oauth-client-id', 'another'])).rejects.toThrow('login')
+    expect(desktop.shown).toHaveLength(1)
+  })
+
+  test('MC-AUTH-04: what a client sends to the front never reaches the server', async () => {
+    const token = 'front-token-0123456789'
+    writeFileSync(join(folder, 'tokens.txt'), `${token}\n`, { mode: 0o600 })
+    expect(await run('login', guarded.url)).toMatchObject({ code: 0 })
+    const proxy = start(['--http', '0', '--bearer-token-file', join(folder, 'tokens.txt'), guarded.url])
+    const url = (): string | undefined => /listening url=(\S+)/.exec(proxy.texts.stderr)?.[1]
+    await until(() => url() !== undefined)
+    const connection = await connectHttp(url() ?? '', {
+      policy: createRevisionPolicy(),
+      info: { name: 't', version: '1' },
+      authorization: () => `Bearer ${token}`,
+    })
+    connections.push(connection)
+    expect(await call(connection, 'whoami')).toContain('anna')
+    expect(guarded.seen.filter((value) => value?.includes(token) === true)).toEqual([])
+  })
+
+  test('an access token in a file is used, and read anew when it has changed', async () => {
+    expect(await run('login', guarded.url)).toMatchObject({ code: 0 })
+    const [good = ''] = secrets()
+    const file = join(folder, 'token')
+    writeFileSync(file, 'stale-token')
+    const early = await client(['--token-file', file]).then(
+      () => 'connected',
+      (error: unknown) => String(error),
+    )
+    expect(early).toContain('refused')
+    writeFileSync(file, good)
+    expect(await call(await client(['--token-file', file]), 'whoami')).toContain('anna')
+    expect(desktop.shown).toHaveLength(1)
   })
 
   test('ten that start together show one page, and each serves its client', async () => {

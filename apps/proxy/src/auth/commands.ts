@@ -1,4 +1,4 @@
-import { type AppContext, type ExitCode, ExitError, exitCode, printOut, UsageError } from '@atenea/cli'
+import { type AppContext, type ExitCode, ExitError, exitCode, printOut, stateDir, UsageError } from '@atenea/cli'
 import { logDiagnostics } from '@atenea/fronts'
 import { createRevisionPolicy, revisionsOf, TransportError } from '@atenea/mcpcompat'
 import { connectHttp, HttpAuthError } from '@atenea/transport-http'
@@ -7,7 +7,8 @@ import { OAuthError, type SignIn, serverName, signOut } from '@atenea/transport-
 import type { CommandLine } from '../command-line.ts'
 import { version } from '../version.ts'
 import { signInOf } from './read-sign-in.ts'
-import { createSignIn, identityOf, signInStore } from './sign-ins.ts'
+import { readSettings } from '../config/read-settings.ts'
+import { createSignIn, identityOf, signInStore, type SignInTarget } from './sign-ins.ts'
 
 /** `login URL`: somebody signs in now, for every proxy of this user. */
 export async function login(
@@ -17,23 +18,22 @@ export async function login(
 ): Promise<ExitCode> {
   const { values } = commandLine
   const { environment, redactor, shutdown } = context
-  const url = serverUrl('login', words)
-  const setting = signInOf(values, environment)
-  if (setting.way === 'never' || setting.tokenFile !== undefined) {
-    throw new UsageError('login signs in: leave out --sign-in never and --token-file')
-  }
+  const named = await targetOf('login', commandLine, words, environment)
+  const { url, setting } = named
+  if (setting.tokenFile !== undefined)
+    throw new UsageError(`the token for ${url} comes from ${setting.tokenFile}; nobody signs in`)
+  // What a proxy must not do by itself is what somebody asks for here.
+  const target = { ...named, setting: { ...setting, way: setting.way === 'never' ? 'auto' : setting.way } } as const
+  // Without a place to keep it nobody would have anything of it.
+  stateDir(environment)
   const logger = context.log(values['log-level'] ?? 'warning', values['log-format'] ?? 'text')
   const store = signInStore(environment)
   // Who asks for it now wants to be asked, whatever came of it before.
   await store.setFailure(url, undefined)
   const before = await store.get(url)
   using send = createNodeSend()
-  using authorizer = createSignIn(
-    url,
-    setting,
-    { environment, redactor, send, onDiagnostic: logDiagnostics(logger) },
-    true,
-  )
+  const around = { environment, redactor, send, onDiagnostic: logDiagnostics(logger), config: values.config }
+  using authorizer = createSignIn(target, around, true)
   try {
     await using _connection = await connectHttp(url, {
       policy: createRevisionPolicy({ legacy: revisionsOf('legacy') }),
@@ -76,9 +76,9 @@ export async function logout(
   context: AppContext,
 ): Promise<ExitCode> {
   const { environment, shutdown } = context
-  const url = serverUrl('logout', words)
+  const { url, setting } = await targetOf('logout', commandLine, words, environment)
   using send = createNodeSend()
-  const identity = identityOf(signInOf(commandLine.values, environment))
+  const identity = identityOf(setting)
   const ended = await signOut(url, { store: signInStore(environment), identity, send, signal: shutdown })
   if (ended === undefined)
     throw new ExitError(exitCode.failed, `nobody is signed in at ${url}; see: atenea-proxy accounts`)
@@ -136,10 +136,38 @@ function accountText(signIn: SignIn): string {
   return `${server}\n  by ${issuer}, since ${new Date(signedInAt).toISOString()}, ${end}${scopes === undefined ? '' : `; scopes: ${scopes}`}\n`
 }
 
-function serverUrl(word: string, words: readonly string[]): string {
-  const [url, ...more] = words
-  if (url === undefined || more.length > 0 || !URL.canParse(url) || !/^https?:/i.test(url)) {
-    throw new UsageError(`${word} takes the URL of one server, such as: atenea-proxy ${word} https://example.com/mcp`)
+/** The server that a command is about: a URL, or the name or the URL of one in a configuration. */
+async function targetOf(
+  word: string,
+  commandLine: CommandLine,
+  words: readonly string[],
+  environment: AppContext['environment'],
+): Promise<SignInTarget> {
+  const { values } = commandLine
+  const [name, ...more] = words
+  if (name === undefined || more.length > 0) {
+    throw new UsageError(`${word} takes one server, such as: atenea-proxy ${word} https://example.com/mcp`)
+  }
+  if (values.config === undefined) {
+    return { name, url: serverUrl(word, name), setting: signInOf(values, environment) }
+  }
+  const { settings } = await readSettings({
+    commandLine: { ...commandLine, positionals: [] },
+    command: undefined,
+    environment,
+  })
+  for (const { name: known, target, signIn } of settings.backends) {
+    const isHttp = target.kind === 'http' || target.kind === 'sse'
+    if (isHttp && (known === name || target.url === name)) {
+      return { name: known, url: serverUrl(word, target.url), setting: signIn }
+    }
+  }
+  throw new UsageError(`${values.config} names no server ${JSON.stringify(name)} that is reached by HTTP`)
+}
+
+function serverUrl(word: string, url: string): string {
+  if (!URL.canParse(url) || !/^https?:/i.test(url)) {
+    throw new UsageError(`${word} takes the URL of a server, or its name and --config FILE, not ${JSON.stringify(url)}`)
   }
   return serverName(url)
 }

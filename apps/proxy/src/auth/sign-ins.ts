@@ -28,6 +28,8 @@ export interface SignInSurroundings {
   readonly redactor: Redactor
   readonly send: HttpSend
   readonly onDiagnostic: OnDiagnostic
+  /** The configuration that names the servers, as the user gave it. */
+  readonly config: string | undefined
 }
 
 const program = 'atenea-proxy'
@@ -63,24 +65,39 @@ export function identityOf({ client, clientMetadataUrl }: SignInSetting): Client
   }
 }
 
+/** A server to sign in at. */
+export interface SignInTarget {
+  /** The name that the proxy has for it. */
+  readonly name: string
+  readonly url: string
+  readonly setting: SignInSetting
+}
+
 /** Signs in at one server as its setting says. `asks` is for somebody who waits at a terminal for nothing else. */
 export function createSignIn(
-  url: string,
-  setting: SignInSetting,
-  { environment, redactor, send, onDiagnostic }: SignInSurroundings,
+  target: SignInTarget,
+  { environment, redactor, send, onDiagnostic, config }: SignInSurroundings,
   asks = false,
 ): OAuthAuthorizer {
+  const { url, setting } = target
   redactor.add(setting.client?.secret)
+  redactor.add(setting.client?.privateKey)
   return createOAuthAuthorizer(url, {
     identity: identityOf(setting),
     flow: flowOf(setting, environment, asks),
     store: signInStore(environment),
     scopes: setting.scopes,
-    advice: `Run: ${program} login ${url}`,
+    advice: `Run: ${loginCommand(target, config)}`,
     waitMs: asks ? undefined : waitMs,
     send,
     onDiagnostic,
   })
+}
+
+/** What somebody has to type to sign in as the proxy would. */
+function loginCommand({ name, url, setting }: SignInTarget, config: string | undefined): string {
+  if (config !== undefined) return `${program} login --config ${config} ${name}`
+  return `${program} login ${url}${setting.client === undefined ? '' : ', with the same --oauth flags'}`
 }
 
 function flowOf({ way }: SignInSetting, environment: Environment, asks: boolean): Flow | undefined {
@@ -101,10 +118,11 @@ export class SignIns implements Disposable {
   }
 
   /** What authorizes requests to a server, by the name that the proxy has for it. */
-  of(name: string, url: string, setting: SignInSetting): Authorizer {
+  of(target: SignInTarget): Authorizer {
+    const { name, setting } = target
     const known = this.#known.get(name)
     if (known !== undefined) return known.authorizer
-    const oauth = setting.tokenFile === undefined ? createSignIn(url, setting, this.#around) : undefined
+    const oauth = setting.tokenFile === undefined ? createSignIn(target, this.#around) : undefined
     const authorizer = this.#hidden(oauth ?? createTokenFileAuthorizer(setting.tokenFile ?? ''))
     this.#known.set(name, { authorizer, oauth })
     return authorizer

@@ -49,5 +49,5 @@ async function authorizationOf(
 ): Promise<Authorizer | undefined> {
   const given =
     Object.keys(headers).some((key) => key.toLowerCase() === 'authorization') || new URL(url).username !== ''
-  return given ? undefined : (await signIns.load(send)).of(name, url, signIn)
+  return given ? undefined : (await signIns.load(send)).of({ name, url, setting: signIn })
 }

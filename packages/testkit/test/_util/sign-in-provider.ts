@@ -116,6 +116,18 @@ export class SignInProvider implements AsyncDisposable {
     ).length
   }
 
+  /** Registers a client as an operator would; resolves with its id. */
+  async register(metadata: Readonly<Record<string, unknown>>): Promise<string> {
+    const answer = await fetch(`${this.issuer}/reg`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(metadata),
+    })
+    const { client_id: id } = (await answer.json()) as { readonly client_id?: string }
+    if (id === undefined) throw new Error(`not registered: ${answer.status}`)
+    return id
+  }
+
   /** Takes back everything that was granted to anybody. */
   revokeAll(): void {
     MemoryAdapter.forget(['RefreshToken', 'Grant', 'AccessToken'])

@@ -4,6 +4,7 @@ import { type CreatePassthroughOptions, createPassthrough, type Passthrough } fr
 import type { LazySignIns } from './auth/lazy-sign-ins.ts'
 import { createConnect, startTimeoutOf } from './backends/connect.ts'
 import { createVerdictFile } from './backends/verdict-file.ts'
+import { chainVariable } from './config/own-chain.ts'
 import { readLockFile } from './lock-file.ts'
 import { logEvents } from './log-events.ts'
 import { addBackendSecrets } from './secrets.ts'
@@ -13,7 +14,7 @@ import { version } from './version.ts'
 /** The proxy as a dispatcher: nothing is started or connected before somebody needs it. */
 export function assemble(settings: Settings, logger: Logger, redactor: Redactor, signIns: LazySignIns): Passthrough {
   const onDiagnostic = logDiagnostics(logger)
-  const { backends, verdictFile, legacyRevisions, maxBodyBytes, shutdownTimeoutMs, logFormat } = settings
+  const { backends, verdictFile, legacyRevisions, maxBodyBytes, shutdownTimeoutMs, logFormat, configChain } = settings
   for (const backend of backends) addBackendSecrets(backend, redactor)
   const around = {
     logger,
@@ -22,6 +23,7 @@ export function assemble(settings: Settings, logger: Logger, redactor: Redactor,
     verdicts: verdictFile === undefined ? undefined : createVerdictFile({ file: verdictFile, onDiagnostic }),
     maxMessageBytes: maxBodyBytes,
     closeTimeoutMs: shutdownTimeoutMs,
+    childEnv: configChain === undefined ? {} : { [chainVariable]: configChain },
     signIns,
   }
   return create({

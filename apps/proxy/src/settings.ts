@@ -47,6 +47,8 @@ export interface Settings extends FrontSettings {
   readonly lockFile: string | undefined
   /** Absolute path of the file in which it is remembered which era servers speak; `undefined` for none. */
   readonly verdictFile: string | undefined
+  /** The configurations that led here, for the environment of what is started; `undefined` without any. */
+  readonly configChain: string | undefined
 }
 
 /** What the word `default` stands for as a socket, in the state directory. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { ProxyProcess } from './_util/proxy-process.ts'
+import { binPath, ProxyProcess } from './_util/proxy-process.ts'
 import { startHttpServer, stdioServer } from './_util/servers.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -89,6 +89,15 @@ describe('configurations as MCP clients have them', () => {
     expect(proxy.stderr).toContain('the key "comand" is not understood; did you mean "command"?')
     expect(proxy.stderr).toContain('keys that say nothing here: "alwaysAllow", "gallery"')
   })
+})
+
+test('a configuration that holds the proxy itself does not start it without end', async () => {
+  const self = { command: process.execPath, args: [binPath, '--config', join(folder, 'self.json')] }
+  const file = configFile({ mcpServers: { self, files: { command, args } } }, 'self.json')
+  await using proxy = new ProxyProcess(['--config', file])
+  expect(await proxy.toolNames(1)).toContain('files__echo')
+  await proxy.says(/\[self\] atenea-proxy: \S+self\.json holds the proxy itself/)
+  expect(await proxy.tool(2, 'files__echo', { text: 'x' })).toBe('x')
 })
 
 describe('what a started server gets', () => {

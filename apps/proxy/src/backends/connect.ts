@@ -22,6 +22,8 @@ export interface BackendSurroundings {
   readonly maxMessageBytes: number
   /** How long a server that is stopped gets to end by itself. */
   readonly closeTimeoutMs: number
+  /** What everything that is started finds in its environment besides. */
+  readonly childEnv: Readonly<Record<string, string>>
 }
 
 type Connect = BackendOptions['connect']
@@ -65,7 +67,7 @@ function processConnect(
   around: BackendSurroundings,
 ): Connect {
   const { name, inheritEnv, startTimeoutMs = startTimeoutOf(setting) } = setting
-  const { logger, logFormat, redactor, verdicts, maxMessageBytes, closeTimeoutMs } = around
+  const { logger, logFormat, redactor, verdicts, maxMessageBytes, closeTimeoutMs, childEnv } = around
   const { command, args, cwd, env } = target
   const log = createChildLog(name, { logger, format: logFormat, redactor })
   return async (options) =>
@@ -76,7 +78,7 @@ function processConnect(
             command,
             args,
             cwd,
-            env,
+            env: { ...env, ...childEnv },
             inheritEnv,
             payload: 'text',
             maxLineBytes: maxMessageBytes,

@@ -6,6 +6,7 @@ import { signInOf, signInOfKeys } from '../auth/read-sign-in.ts'
 import type { CommandLine } from '../command-line.ts'
 import { type BackendSetting, type Settings, socketFile } from '../settings.ts'
 import { readHeaderFile, readHeaders } from './header-lines.ts'
+import { chainWith } from './own-chain.ts'
 import { commandTarget, type NamedTarget, urlTarget, wordTarget } from './read-target.ts'
 import type { TopKeys } from './schema.ts'
 
@@ -30,9 +31,15 @@ export async function readSettings(options: ReadSettingsOptions): Promise<ReadSe
   const { commandLine, environment } = options
   const { values } = commandLine
   const file = fileOf(options)
-  const { top, folder, warnings, backends } =
+  const { top, folder, warnings, backends, chain } =
     file === undefined
-      ? { top: {}, folder: '.', warnings: [], backends: [oneBackend(namedTarget(options), values, environment)] }
+      ? {
+          top: {},
+          folder: '.',
+          warnings: [],
+          chain: undefined,
+          backends: [oneBackend(namedTarget(options), values, environment)],
+        }
       : await fileBackends(file, values, environment)
   const fronts = readFrontSettings(values, top, { folder, environment, socketFile })
   const lock = values.lock ?? top.lockFile
@@ -45,6 +52,7 @@ export async function readSettings(options: ReadSettingsOptions): Promise<ReadSe
     bridgeInput: values['bridge-input'] ?? top.bridgeInput ?? false,
     lockFile: lock === undefined ? undefined : resolve(values.lock === undefined ? folder : '.', lock),
     verdictFile: verdictFile(values['verdict-file'], environment),
+    configChain: chain,
   }
   for (const backend of settings.backends) refuseUnknownRevisions(backend)
   return { settings, warnings }
@@ -134,6 +142,7 @@ interface FileBackends {
   readonly folder: string
   readonly warnings: readonly string[]
   readonly backends: readonly BackendSetting[]
+  readonly chain: string
 }
 
 async function fileBackends(file: string, values: Values, environment: Environment): Promise<FileBackends> {
@@ -183,7 +192,7 @@ async function fileBackends(file: string, values: Values, environment: Environme
   })
   if (faults.length > 0) throw new UsageError(faults.join('\n'))
   if (backends.length === 0) throw new UsageError(`${file} names no server that is not disabled`)
-  return { top, folder, warnings, backends }
+  return { top, folder, warnings, backends, chain: chainWith(file, environment) }
 }
 
 function unknownServer(name: string, file: string, known: readonly string[]): UsageError {

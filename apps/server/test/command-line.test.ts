@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { legacyRevision, modernRevision, revisionsOf } from '@atenea/mcpcompat'
@@ -323,6 +323,20 @@ describe('the start', () => {
     }
     read(join(import.meta.dirname, '../dist/main.js'))
     expect(seen.size).toBeGreaterThan(1)
+  })
+
+  test('what was compiled is kept below the cache of the user, and nowhere else', () => {
+    const cache = join(folder, 'cache')
+    const temporary = join(folder, 'temporary')
+    mkdirSync(temporary)
+    for (const env of [
+      { XDG_CACHE_HOME: cache, TMPDIR: temporary },
+      { XDG_CACHE_HOME: 'relative', HOME: '', TMPDIR: temporary },
+    ]) {
+      expect(run(['--stdio', '--log-level', 'error'], { env })).toEqual({ status: 0, stdout: '', stderr: '' })
+    }
+    expect(readdirSync(join(cache, 'atenea/compiled'))).toHaveLength(1)
+    expect([readdirSync(temporary), existsSync('relative')]).toEqual([[], false])
   })
 
   test('nothing heavy of Node is loaded before it is used', () => {

@@ -18,7 +18,7 @@ export interface BundleAppOptions {
 const entry = 'src/main.ts'
 
 /**
- * Bundles a binary: `dist/main.js` holds all that starts with it, `dist/chunks` what is loaded on first use. Nothing is left to be
+ * Bundles a binary: `dist/main.js` leads to all that starts with it, the other files of `dist` hold what is loaded on first use. Nothing is left to be
  * installed, and the licences of what was bundled go along. Needs the built packages, so run it after `tsc -b`.
  */
 export async function bundleApp({ folder, target, apart = [] }: BundleAppOptions): Promise<void> {
@@ -43,7 +43,8 @@ export async function bundleApp({ folder, target, apart = [] }: BundleAppOptions
     ...options,
     entryPoints: [entry],
     splitting: true,
-    chunkNames: 'chunks/[name]-[hash]',
+    // Beside the others, since whatever file imports a module that is bundled apart does so by its path.
+    chunkNames: '[name]-[hash]',
   } satisfies BuildOptions
   const leaving = apart.map(left)
   const { metafile } = await build({ ...split, plugins: leaving, write: false })

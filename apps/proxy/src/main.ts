@@ -10,6 +10,8 @@ import {
 } from '@atenea/cli'
 import { connectToServer, isUrl, logDiagnostics, serveFronts, socketPath } from '@atenea/fronts'
 import { TransportError } from '@atenea/mcpcompat'
+import { systemClock, within } from '@atenea/mcpcompat/transport'
+import type { Readiness } from '@atenea/transport-http'
 import { resolve } from 'node:path'
 import { assemble } from './assemble.ts'
 import { LazySignIns } from './auth/lazy-sign-ins.ts'
@@ -40,17 +42,23 @@ function signInsFor({ values }: CommandLine, { environment, redactor }: AppConte
   return new LazySignIns({ environment, redactor, onDiagnostic: logDiagnostics(logger), config: values.config })
 }
 
+/** How long a look at servers that were out of reach may hold up a report, in milliseconds. */
+const lookMs = 1_000
+
 async function serve(commandLine: CommandLine, context: AppContext): Promise<ExitCode> {
   const { redactor } = context
   const { settings, logger } = await prepare(commandLine, context)
   using signIns = signInsFor(commandLine, context, logger)
   await using passthrough = assemble(settings, logger, redactor, signIns)
-  const report = (): ReturnType<typeof reportStatus> =>
-    reportStatus(
+  const report: Readiness = async () => {
+    // Whoever keeps clients away while a server is out of reach would otherwise never hear that it is back.
+    await within(passthrough.lookAgain({ signal: context.shutdown }), lookMs, systemClock)
+    return reportStatus(
       passthrough.status(),
       (text) => redactor.redact(text),
       (server) => signIns.needed(server),
     )
+  }
   return await serveFronts(passthrough, {
     settings,
     program: name,

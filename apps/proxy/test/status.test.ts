@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { legacyRevision, modernRevision } from '@atenea/mcpcompat'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { ProxyProcess, servingHttp } from './_util/proxy-process.ts'
-import { stdioServer } from './_util/servers.ts'
+import { startHttpServer, stdioServer } from './_util/servers.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -74,6 +74,19 @@ describe('/readyz', () => {
     await vi.waitFor(async () => expect((await readyz(url))[0]).toBe(200), { timeout: 10_000, interval: 100 })
     expect(await toolOverHttp(url, 'echo', { text: 'again' })).toMatchObject({ content: [{ text: 'again' }] })
     expect((await readyz(url))[1].servers?.['sh']).toMatchObject({ state: 'ready', restarts: 1 })
+  })
+
+  test('tells by itself that a server on HTTP is back, though nobody calls any more', async () => {
+    const server = await startHttpServer('sdk-v2')
+    const port = new URL(server.url).port
+    const { proxy, url } = await servingHttp(server.url)
+    await using _proxy = proxy
+    await toolOverHttp(url, 'echo', { text: 'x' })
+    await server[Symbol.asyncDispose]()
+    await expect(toolOverHttp(url, 'echo', { text: 'x' })).rejects.toThrow('cannot be reached')
+    expect((await readyz(url))[0]).toBe(503)
+    await using _again = await startHttpServer('sdk-v2', port)
+    await vi.waitFor(async () => expect((await readyz(url))[0]).toBe(200), { timeout: 10_000, interval: 100 })
   })
 
   test('one dead server among others makes it not ready, and the others stay as they are', async () => {

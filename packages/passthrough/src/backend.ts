@@ -20,6 +20,7 @@ import {
   abortable,
   type ClientConnection,
   type Clock,
+  createCallerContext,
   keepsSessions,
   type PeerSession,
 } from '@atenea/mcpcompat/transport'
@@ -125,6 +126,31 @@ export class Backend implements BackendPort, AsyncDisposable {
   drain(): Promise<void> {
     this.#drain.abort(listenDrained)
     return Promise.resolve()
+  }
+
+  /**
+   * Looks again at connections that were lost or out of reach, where the time for that has come: whoever asks how the backend is may be the
+   * only one left who would. Makes no connection that nobody had. Never rejects.
+   */
+  async lookAgain(signal: AbortSignal): Promise<void> {
+    await Promise.allSettled(
+      this.#allLinks.map(async (link) => {
+        const { connection } = link
+        if (link.state === 'waiting') await link.get(signal)
+        else if (link.state === 'failing' && connection !== undefined) await this.#touch(link, connection, signal)
+      }),
+    )
+  }
+
+  /** A call that changes nothing; whatever is answered shows that the backend is there. */
+  async #touch(link: Link, connection: ClientConnection, signal: AbortSignal): Promise<void> {
+    try {
+      await connection.call({ method: method.listTools, params: {} }, createCallerContext({ signal }))
+      link.succeeded()
+    } catch (error) {
+      if (RpcError.is(error)) link.succeeded()
+      else link.failed(error)
+    }
   }
 
   status(): BackendStatus {

@@ -1,4 +1,5 @@
 import type {
+  AbortOptions,
   CreateAllowListOptions,
   Dispatcher,
   Implementation,
@@ -41,6 +42,11 @@ export interface CreatePassthroughOptions extends MergeOptions {
 /** All backends as one server. Disposing it ends every connection to them. */
 export interface Passthrough extends Dispatcher, AsyncDisposable, Pick<Merger, 'pin'> {
   status(): PassthroughStatus
+  /**
+   * Looks again at backends that were lost or out of reach, where the time for that has come, so that their status does not depend on
+   * somebody calling them. Starts none that nobody needed. Never rejects.
+   */
+  lookAgain(options?: AbortOptions): Promise<void>
 }
 
 /**
@@ -70,6 +76,9 @@ export function createPassthrough(options: CreatePassthroughOptions): Passthroug
     view: (principal, viewer) => server.view(principal, viewer),
     drain: () => merger.drain(),
     pin: (lock, context) => merger.pin(lock, context),
+    lookAgain: async ({ signal = new AbortController().signal } = {}) => {
+      await Promise.all(backends.map((backend) => backend.lookAgain(signal)))
+    },
     status: () => ({ backends: backends.map((backend) => backend.status()) }),
     async [Symbol.asyncDispose]() {
       merger[Symbol.dispose]()

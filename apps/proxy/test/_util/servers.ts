@@ -13,9 +13,12 @@ export interface StartedServer extends AsyncDisposable {
 }
 
 /** Starts a server of the test kit that serves HTTP and prints its URL. */
-export async function startHttpServer(name: 'sdk-v1' | 'sdk-v2' | 'sse-sdk-v1'): Promise<StartedServer> {
+export async function startHttpServer(name: 'sdk-v1' | 'sdk-v2' | 'sse-sdk-v1', port = '0'): Promise<StartedServer> {
   const file = join(import.meta.dirname, `../../../../packages/testkit/fixtures/servers/http-${name}.ts`)
-  const child = spawn(process.execPath, ['--no-warnings', file], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, ['--no-warnings', file], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, PORT: port },
+  })
   for await (const url of createInterface({ input: child.stdout })) {
     return { url, [Symbol.asyncDispose]: async () => await stop(child) }
   }

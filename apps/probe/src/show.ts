@@ -1,11 +1,11 @@
-import type { JsonValue } from '@atenea/mcpcompat'
+import { type JsonValue, toText } from '@atenea/mcpcompat'
 import type { Answer } from './wire/answer.ts'
 import { errorOf } from './wire/received.ts'
 
 /** A value for evidence: JSON, cut. */
 export function show(value: JsonValue | undefined, maxLength = 160): string {
   if (value === undefined) return 'nothing'
-  const text = JSON.stringify(value)
+  const text = toText(value)
   return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { catalog, type FindingId, kindOf } from '../src/findings/catalog.ts'
+import type { FindingKind } from '../src/findings/kind.ts'
 import type { Report } from '../src/report.ts'
 import { flawedCommand, probed, setupOf } from './_util/probing.ts'
 import { serveFlawed } from './flawed/http.ts'
@@ -101,7 +102,7 @@ describe.concurrent('one flaw of a command is found, by its name, and nothing el
 })
 
 test('every finding of the catalogue says what to do, in a sentence', () => {
-  const poor = Object.entries(catalog).filter(
+  const poor = Object.entries(catalog as Readonly<Record<string, FindingKind>>).filter(
     ([id, { title, repair, requirements }]) =>
       !/^[a-z]+(?:-[a-z0-9]+)*$/.test(id) || title.endsWith('.') || !repair.endsWith('.') || requirements.length === 0,
   )

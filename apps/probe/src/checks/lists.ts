@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, method, rpcCode } from '@atenea/mcpcompat'
+import { isJsonObject, type JsonObject, type JsonValue, method, rpcCode, toText } from '@atenea/mcpcompat'
 import { createPageWalk } from '@atenea/mcpcompat/transport'
 import type { Conversation } from '../conversation.ts'
 import type { ListName } from '../report.ts'
@@ -54,7 +54,7 @@ export async function readList(
       break
     }
     scopes.add(show(result['cacheScope']))
-    const page = JSON.stringify(entries)
+    const page = toText(entries)
     first ??= page
     const isRepeated = entries.length > 0 && pages.has(page)
     if (!isRepeated) items.push(...(entries as readonly JsonValue[]))
@@ -95,9 +95,9 @@ function reportTrap(to: Conversation, name: ListName, reason: string, result: Js
 async function checkAgain(to: Conversation, name: ListName, first: string): Promise<void> {
   const { method: listMethod, member } = listKinds[name]
   const entries = resultOf((await to.raw(listMethod)).response)?.[member]
-  if (!Array.isArray(entries) || JSON.stringify(entries) === first) return
+  if (!Array.isArray(entries) || toText(entries) === first) return
   const names = (text: string): string => show((JSON.parse(text) as JsonValue[]).map(nameOf), 200)
-  const evidence = `first ${names(first)}, then ${names(JSON.stringify(entries))}`
+  const evidence = `first ${names(first)}, then ${names(toText(entries))}`
   to.found('list-unstable', { subject: name, evidence })
 }
 

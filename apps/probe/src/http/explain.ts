@@ -99,6 +99,12 @@ export function explainStatus(answer: Answer, url: URL): Trouble | undefined {
   if (http === undefined || answer.response !== undefined) return undefined
   const { status, headers } = http
   const type = headers['content-type'] ?? 'no media type'
+  if (status === 501 || (status === 405 && /html/i.test(type))) {
+    return {
+      cause: `This is a web server for pages (it answers POST with ${status}, ${type}), and no MCP endpoint.`,
+      repair: `Correct the host, the port or the path of the URL${url.pathname.endsWith('/mcp') ? '' : '; most servers answer at /mcp'}.`,
+    }
+  }
   if (status >= 500) {
     return {
       cause: `The server fails: it answers ${status} to everything.`,

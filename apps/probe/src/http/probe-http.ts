@@ -15,7 +15,7 @@ import { checkNotification } from '../checks/check-errors.ts'
 import { runChecks, whileTalking } from '../checks/run-checks.ts'
 import { Conversation } from '../conversation.ts'
 import { judgeDiscovery } from '../discovery.ts'
-import { getsIn } from '../era-result.ts'
+import { type EraResult, getsIn } from '../era-result.ts'
 import { handshakeParams, legacyMethod } from '../eras.ts'
 import { judgeHandshake } from '../handshake.ts'
 import type { UrlTarget } from '../report.ts'
@@ -48,6 +48,10 @@ class HttpProbe {
   #nextId = 0
   /** Whether the probe was answered with a server error. */
   #failedOfProbe = false
+  /** Whether there was an answer such as servers of the deprecated transport give. */
+  #mayBeOlder = false
+  /** Whether no connection can be had. */
+  #hasNoWay = false
 
   constructor(target: UrlTarget, probing: Probing) {
     this.#target = target
@@ -59,8 +63,9 @@ class HttpProbe {
     const { options, result } = this.#probing
     try {
       const modern = options.protocol === 'legacy' ? undefined : await this.#probeModern()
-      if (result.auth !== undefined || this.#isUnreachable()) return
+      if (result.auth !== undefined || this.#hasNoWay) return
       const legacy = options.protocol === 'modern' ? undefined : await this.#probeLegacy()
+      if (this.#hasNoWay) return
       await this.#probeGuards(modern, legacy)
       await this.#call(modern, legacy)
       await this.#endSession(legacy)
@@ -106,6 +111,7 @@ class HttpProbe {
     }
     this.#failedOfProbe = verdict.row === 'H05'
     this.#takeTrouble(answer)
+    if (this.#isGone(answer, result.modern)) return undefined
     const conversation = this.#converse(talk)
     const isModern = judgeDiscovery(conversation, answer, verdict, result.modern)
     if (isModern) {
@@ -170,15 +176,15 @@ class HttpProbe {
     result.trouble ??= answer.failure === undefined ? explainStatus(answer, url) : explainFailure(answer.failure, url)
   }
 
-  /** Whether there is no point in asking again: not even a status came. */
-  #isUnreachable(): boolean {
-    const { modern, trouble } = this.#probing.result
-    return trouble !== undefined && modern.verdict === 'refuses' && this.#hasNoHead
-  }
-
-  get #hasNoHead(): boolean {
-    const steps = this.#probing.recorder.steps
-    return steps.some(({ name }) => name === 'discover') && !steps.some(({ name, ok }) => name === 'http' && ok)
+  /** Whether there is no point in asking on: no connection could be had. What is known is said of the era. */
+  #isGone(answer: HttpExchange, era: EraResult): boolean {
+    const { failure, http } = answer
+    if (failure === undefined || http !== undefined) return false
+    // who accepts a connection and keeps silent may answer the other era
+    if (failure.kind === 'timeout' && failure.stage === 'http') return false
+    this.#hasNoWay = true
+    era.reason = this.#probing.result.trouble?.cause ?? failure.message
+    return true
   }
 
   async #probeLegacy(): Promise<Open | undefined> {
@@ -193,7 +199,9 @@ class HttpProbe {
       this.#takeChallenge(answer)
       return undefined
     }
+    if (status === 404 || status === 405 || status === 400) this.#mayBeOlder = true
     this.#takeTrouble(answer)
+    if (this.#isGone(answer, result.legacy)) return undefined
     const revision = judgeHandshake(this.#converse(opening), answer, result.legacy, {
       policy: options.policy,
       modern: result.modern,
@@ -241,11 +249,16 @@ class HttpProbe {
     if (getsIn(modern, 'modern') || getsIn(legacy, 'legacy')) {
       result.trouble = undefined
       if (this.#failedOfProbe && getsIn(legacy, 'legacy')) {
-        recorder.found('probe-server-error', { era: 'legacy', evidence: `server/discover → ${modern.reason}` })
+        recorder.found('probe-server-error', { era: 'legacy', evidence: modern.reason })
       }
       return
     }
-    if (!modern.hasAnswered && !legacy.hasAnswered && (await isDeprecatedSse(this.#wire, this.#target.headers ?? {}))) {
+    if (
+      this.#mayBeOlder &&
+      !modern.hasAnswered &&
+      !legacy.hasAnswered &&
+      (await isDeprecatedSse(this.#wire, this.#target.headers ?? {}))
+    ) {
       result.trouble = {
         cause:
           'This is a server of the deprecated HTTP+SSE transport: GET opens an event stream with an endpoint event.',

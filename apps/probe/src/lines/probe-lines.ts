@@ -20,6 +20,8 @@ import { createLineTalk } from './line-talk.ts'
 
 /** So long a server may keep silent before the other era is tried beside it. */
 const siblingMs = 3_000
+/** So long the first one may still answer once the second one has. */
+const graceMs = 1_000
 
 /** Probes a command or a unix socket. Fills the result as it goes; throws for an aborted signal alone. */
 export async function probeLines(target: CommandTarget | SocketTarget, probing: Probing): Promise<void> {
@@ -115,7 +117,10 @@ class LineProbe {
     if (isModern) checkNoise(conversation, peer)
     else if (verdict.row === 'S12') {
       this.#hasDied = true
-      modern.reason = `${peer.name} ${await peer.epitaph()} when it gets server/discover`
+      const epitaph = await peer.epitaph()
+      modern.reason = peer.wire.faults.has('content-length')
+        ? 'nothing of what is answered can be read as MCP'
+        : `${peer.name} ${epitaph === '' ? 'closes its output' : epitaph} when it gets server/discover`
     }
     if (isModern) await peer.close()
   }
@@ -127,7 +132,8 @@ class LineProbe {
     if ((await settledWithin(asking, siblingMs)) !== undefined) return undefined
     const greeted = await this.#greet()
     if (greeted?.answer.response === undefined) return greeted
-    await peer.close()
+    // both may only have started slowly, as several package runners at once do
+    if ((await settledWithin(asking, graceMs)) === undefined) await peer.close()
     return greeted
   }
 
@@ -215,7 +221,7 @@ class LineProbe {
     const last = logs.at(-1)
     if (last !== undefined) result.stderr = recorder.clean(last, 4_000)
     if (getsIn(legacy, 'legacy') && !modern.hasAnswered && options.protocol === 'both') {
-      const evidence = `server/discover → ${modern.reason}`
+      const evidence = modern.reason
       if (modern.verdict === 'not-spoken') recorder.found(this.#hasDied ? 'probe-fatal' : 'probe-silent', { evidence })
     }
     const peer = this.#peers.at(-1)

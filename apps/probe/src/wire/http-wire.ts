@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { isSseType } from '@atenea/mcpcompat/transport'
 import { createSseDecoder, type SseDecoder } from '@atenea/transport-http'
 import type { Answer, HttpPart } from './answer.ts'
@@ -52,7 +52,8 @@ export function createHttpWire(target: URL, signal: AbortSignal): HttpWire {
     url: target,
     send: async (ask) => {
       signal.throwIfAborted()
-      return await new Exchange(ask, signal, (headers) =>
+      const isAddress = isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0
+      return await new Exchange(ask, signal, isAddress, (headers) =>
         (isTls ? httpsRequest : httpRequest)(target, { method: ask.method, headers, agent }),
       ).done
     },
@@ -63,6 +64,7 @@ export function createHttpWire(target: URL, signal: AbortSignal): HttpWire {
 class Exchange {
   readonly done: Promise<HttpExchange>
   readonly #ask: HttpAsk
+  readonly #isAddress: boolean
   readonly #started = performance.now()
   readonly #marks: Marks = {}
   readonly #others: Received[] = []
@@ -82,8 +84,14 @@ class Exchange {
   #grace: NodeJS.Timeout | undefined
   #isDone = false
 
-  constructor(ask: HttpAsk, signal: AbortSignal, start: (headers: Record<string, string>) => ClientRequest) {
+  constructor(
+    ask: HttpAsk,
+    signal: AbortSignal,
+    isAddress: boolean,
+    start: (headers: Record<string, string>) => ClientRequest,
+  ) {
     this.#ask = ask
+    this.#isAddress = isAddress
     const body = ask.body === undefined ? undefined : Buffer.from(ask.body)
     const { promise, resolve, reject } = withResolvers<HttpExchange>()
     this.done = promise
@@ -124,18 +132,14 @@ class Exchange {
       return
     }
     const isTls = 'encrypted' in socket
-    begin('dns')
+    // an address needs no lookup
+    begin(this.#isAddress ? 'tcp' : 'dns')
     socket.once('lookup', (error: Error | null) => {
       if (error !== null) return
       end('dns')
       begin('tcp')
     })
     socket.once('connect', () => {
-      // an address needs no lookup
-      if (this.#marks.tcp === undefined) {
-        this.#marks.tcp = this.#marks.dns ?? { from: this.#started }
-        delete this.#marks.dns
-      }
       end('tcp')
       begin(isTls ? 'tls' : 'http')
     })
@@ -183,17 +187,24 @@ class Exchange {
     const message = readReceived(text)
     if (message.kind === 'junk') {
       this.#junk.push(message)
+      this.#awaitQuiet()
       return
     }
     this.#sort(message)
     const { stopAt, quietMs } = this.#ask
     if (quietMs !== undefined) {
-      clearTimeout(this.#grace)
-      this.#grace = setTimeout(() => this.#cut(), quietMs)
+      this.#awaitQuiet()
       return
     }
     if (stopAt === undefined ? message.kind !== 'response' : !stopAt(message)) return
     this.#grace ??= setTimeout(() => this.#cut(), stopAt === undefined ? graceMs : 0)
+  }
+
+  #awaitQuiet(): void {
+    const { quietMs } = this.#ask
+    if (quietMs === undefined) return
+    clearTimeout(this.#grace)
+    this.#grace = setTimeout(() => this.#cut(), quietMs)
   }
 
   /** The first response is the answer, unless one comes that has the right id. */

@@ -151,8 +151,9 @@ class Endpoint {
     ) {
       return 'Mcp-Method is missing or wrong'
     }
-    const wanted = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }[String(method)]
-    return wanted === undefined ? undefined : this.#nameFault(String(params?.[wanted]), headers['mcp-name'])
+    const wanted = method === 'resources/read' ? 'uri' : 'name'
+    const isNamed = method === 'tools/call' || method === 'prompts/get' || method === 'resources/read'
+    return !isNamed ? undefined : this.#nameFault(String(params?.[wanted]), headers['mcp-name'])
   }
 
   #nameFault(name: string, field: string | string[] | undefined): string | undefined {

@@ -51,3 +51,27 @@ test('replacing leaves every other member as it was', () => {
     }),
   )
 })
+
+test('what is left is a view of what it was cut out of: cut in one piece where it can be, found without another search', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 24 }),
+      fc.func(fc.boolean()),
+      (given, isOmitted) => {
+        const text = JSON.stringify(given)
+        const json = new JsonText(text)
+        const omitted = (key: string): boolean => isOmitted(key)
+        const kept = omitMembers(json, omitted)
+        const value = JSON.parse(text) as JsonObject
+        const expected = Object.fromEntries(Object.entries(value).filter(([key]) => !omitted(key)))
+        expect(kept.value).toEqual(expected)
+        expect(JSON.parse(`{${kept.members}}`)).toEqual(expected)
+        for (const key of Object.keys(value)) {
+          expect(kept.has(key)).toBe(!omitted(key))
+          expect(kept.member(key)?.value).toEqual(omitted(key) ? undefined : value[key])
+        }
+        expect(new JsonText(kept.text).member('a')?.text).toBe(kept.member('a')?.text)
+      },
+    ),
+  )
+})

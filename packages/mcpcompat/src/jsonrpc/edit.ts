@@ -1,5 +1,6 @@
 import { type JsonRecord, toText } from './json.ts'
 import { JsonText } from './json-text.ts'
+import { toLine } from './line.ts'
 
 /**
  * The same object with more members in front. `added` is their text, such as `"a":1,"b":[]`, not empty and one line of well-formed
@@ -7,8 +8,9 @@ import { JsonText } from './json-text.ts'
  */
 export function addMembers(record: JsonRecord, added: string): JsonText {
   if (JsonText.is(record)) {
-    const { members } = record
-    return JsonText.ofMembers(members === '' ? added : `${added},${members}`, undefined, record.isLine)
+    // Looked through before it is joined, since afterwards that would copy it.
+    const members = record.isLine ? record.members : toLine(record.members)
+    return JsonText.ofMembers(members === '' ? added : `${added},${members}`, undefined, true)
   }
   const text = toText(record)
   return JsonText.ofMembers(text === '{}' ? added : `${added},${text.slice(1, -1)}`, undefined, true)
@@ -16,14 +18,7 @@ export function addMembers(record: JsonRecord, added: string): JsonText {
 
 /** The same object without some members. Of members that were given twice, the one that counts is kept. */
 export function omitMembers(record: JsonText, omitted: (key: string) => boolean): JsonText {
-  let members = ''
-  const keys: string[] = []
-  for (const [key, { start, end }] of record.spans) {
-    if (omitted(key)) continue
-    keys.push(key)
-    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${record.text.slice(start, end)}`
-  }
-  return JsonText.ofMembers(members, keys)
+  return record.without(omitted)
 }
 
 /** The same object with the value of one of its members replaced by other JSON text. */

@@ -33,7 +33,9 @@ function encodeId(id: RpcId): string {
 }
 
 function encodeParams(params: Json | undefined): string {
-  return params === undefined ? '' : `,"params":${encodePayload(params)}`
+  if (params === undefined) return ''
+  const members = JsonText.is(params) ? params.lineMembers : undefined
+  return members === undefined ? `,"params":${encodePayload(params)}` : `,"params":{${members}}`
 }
 
 function encodeError(error: RpcErrorObject): string {

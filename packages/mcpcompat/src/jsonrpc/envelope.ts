@@ -1,6 +1,6 @@
 import type { JsonValue } from './json.ts'
 import { JsonText } from './json-text.ts'
-import { MemberCursor, type MemberSpan, expectEnd, skipSpace, skipValue } from './scan.ts'
+import { expectEnd, MemberCursor, type MemberSpan, readTable, skipSpace, skipValue } from './scan.ts'
 
 /** The members of a JSON-RPC message: small ones parsed, payloads left as text. Absent ones are `undefined`. */
 export interface Envelope {
@@ -34,7 +34,9 @@ export function splitEnvelope(text: string): Envelope | 'array' | 'other' {
     error: undefined,
   }
   const cursor = new MemberCursor(text, start)
-  while (cursor.next()) {
+  while (cursor.nextKey()) {
+    const isPayload = cursor.key === 'params' || cursor.key === 'result' || cursor.key === 'error'
+    if (!isPayload) cursor.end = skipValue(text, cursor.start)
     switch (cursor.key) {
       case 'jsonrpc':
         envelope.jsonrpc = smallValue(text, cursor)
@@ -60,8 +62,17 @@ export function splitEnvelope(text: string): Envelope | 'array' | 'other' {
   return envelope
 }
 
-function payload(text: string, { start, end }: MemberSpan): JsonText {
-  return new JsonText(text.slice(start, end))
+/** The members of a payload are found on the way over it, so that nobody has to walk over it again. */
+function payload(text: string, cursor: MemberCursor): JsonText {
+  const { start } = cursor
+  if (text.charCodeAt(start) !== 0x7b /* { */) {
+    cursor.end = skipValue(text, start)
+    return new JsonText(text.slice(start, cursor.end))
+  }
+  const inner = new MemberCursor(text, start)
+  const table = readTable(inner, start)
+  cursor.end = inner.end
+  return JsonText.scanned(text.slice(start, inner.end), table)
 }
 
 /** What `JSON.parse` gives for text that is known to be JSON, without its cost for the plain strings and numbers of an envelope. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from './json.ts'
 import { toLine } from './line.ts'
-import { type MemberSpan, type Members, scanMembers } from './scan.ts'
+import { type MemberSpan, type MemberTable, scanMembers } from './scan.ts'
 
 const brand = Symbol.for('atenea.JsonText')
 
@@ -15,8 +15,13 @@ export class JsonText {
   #text: string | undefined
   #members: string | undefined
   #value: JsonValue | undefined
-  #scanned: Members | undefined
+  #table: MemberTable | undefined
+  #spans: ReadonlyMap<string, MemberSpan> | undefined
   #keys: readonly string[] | undefined
+  /** What this was cut out of: it has the same members, and some more. */
+  #whole: JsonText | undefined
+  /** Members that somebody looked at, by their place in the table. */
+  #looked: (JsonText | undefined)[] | undefined
   #isLine = false
   #line: string | undefined
 
@@ -27,6 +32,7 @@ export class JsonText {
   /** Whether `value` is JSON source text, also when it was made by another copy of this package. */
   static is(value: unknown): value is JsonText {
     if (typeof value !== 'object' || value === null) return false
+    if (value instanceof JsonText) return true
     // A search for the brand that ends in nothing costs more than all the rest of a call, and plain values have none.
     const prototype: unknown = Object.getPrototypeOf(value)
     return prototype !== Object.prototype && prototype !== Array.prototype && brand in value
@@ -35,6 +41,13 @@ export class JsonText {
   /** Takes valid JSON text; it is not checked here. */
   constructor(text: string) {
     this.#text = text
+  }
+
+  /** Text of an object whose members were found already. */
+  static scanned(text: string, table: MemberTable): JsonText {
+    const json = new JsonText(text)
+    json.#table = table
+    return json
   }
 
   /** Text that `toText` wrote for a parsed value: one line of well-formed Unicode, which nobody has to look through again. */
@@ -55,6 +68,33 @@ export class JsonText {
     json.#members = members
     json.#keys = keys
     json.#isLine = isLine
+    return json
+  }
+
+  /** The same object without some of its members. Of members that were given twice, the one that counts is kept. */
+  without(omitted: (key: string) => boolean): JsonText {
+    const { keys, places } = this.#scan()
+    const isPast = overtaken(keys)
+    const kept: string[] = []
+    let members = ''
+    // What stands side by side is cut out in one piece.
+    let from = -1
+    let to = -1
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as string
+      if (omitted(key) || isPast?.[index] === true) {
+        if (from >= 0) members = joined(members, this.text.slice(from, to))
+        from = -1
+        continue
+      }
+      kept.push(key)
+      if (from < 0) from = places[index * 3] as number
+      to = places[index * 3 + 2] as number
+    }
+    if (kept.length === keys.length) return this
+    if (from >= 0) members = joined(members, this.text.slice(from, to))
+    const json = JsonText.ofMembers(members, kept)
+    json.#whole = this
     return json
   }
 
@@ -93,18 +133,25 @@ export class JsonText {
 
   /** The parsed value, the same one every time. Numbers beyond 2^53 lose digits here, which is why relays do not look. */
   get value(): JsonValue {
-    if (this.#value === undefined) this.#value = JSON.parse(this.text) as JsonValue
+    if (this.#value === undefined) this.#value = plainString(this.text) ?? (JSON.parse(this.text) as JsonValue)
     return this.#value
   }
 
   /** Whether the value is an object, judged by its first character. */
   get isObject(): boolean {
-    return this.#members !== undefined || /^[ \t\r\n]*\{/.test(this.text)
+    return this.#members !== undefined || this.#table !== undefined || /^[ \t\r\n]*\{/.test(this.text)
   }
 
-  /** Where the top-level members of an object are in `text`; the last of equal keys counts. */
+  /** Where the top-level members of an object are in `text`, by first appearance; the last of equal keys counts. */
   get spans(): ReadonlyMap<string, MemberSpan> {
-    return this.#scan().spans
+    if (this.#spans === undefined) {
+      const { keys, places } = this.#scan()
+      const spans = keys.map((key, index) => {
+        return [key, { start: places[index * 3 + 1] as number, end: places[index * 3 + 2] as number }] as const
+      })
+      this.#spans = new Map(spans)
+    }
+    return this.#spans
   }
 
   /**
@@ -112,33 +159,81 @@ export class JsonText {
    * write anew what it checked, since the next hop may read another one of them (field report E14).
    */
   get duplicates(): readonly string[] {
-    return this.#scan().duplicates
+    const { keys } = this.#scan()
+    const isPast = overtaken(keys)
+    return isPast === undefined ? none : [...new Set(keys.filter((_key, index) => isPast[index]))]
   }
 
   /** Whether an object has this top-level member. */
   has(key: string): boolean {
-    return this.#keys === undefined ? this.spans.has(key) : this.#keys.includes(key)
+    return this.#names().includes(key)
   }
 
   /** Whether an object has one of these top-level members. */
   hasAny(keys: ReadonlySet<string>): boolean {
-    const known = this.#keys ?? [...this.spans.keys()]
+    const known = this.#names()
     for (let index = 0; index < known.length; index++) if (keys.has(known[index] as string)) return true
     return false
   }
 
   /** The source text of one top-level member, or `undefined`. */
   member(key: string): JsonText | undefined {
-    const span = this.spans.get(key)
-    return span === undefined ? undefined : new JsonText(this.text.slice(span.start, span.end))
+    if (this.#whole !== undefined) return this.#keys?.includes(key) === true ? this.#whole.member(key) : undefined
+    const { keys, places } = this.#scan()
+    const index = keys.lastIndexOf(key)
+    if (index < 0) return undefined
+    this.#looked ??= []
+    let member = this.#looked[index]
+    if (member === undefined) {
+      member = new JsonText(this.text.slice(places[index * 3 + 1], places[index * 3 + 2]))
+      this.#looked[index] = member
+    }
+    return member
   }
 
   toJSON(): JsonValue {
     return this.value
   }
 
-  #scan(): Members {
-    this.#scanned ??= scanMembers(this.text)
-    return this.#scanned
+  #names(): readonly string[] {
+    return this.#keys ?? this.#scan().keys
+  }
+
+  #scan(): MemberTable {
+    this.#table ??= scanMembers(this.text)
+    return this.#table
   }
 }
+
+/** Looking through a short list is faster than making a set of it. */
+const fewKeys = 16
+
+const none: readonly string[] = Object.freeze([])
+
+/** Which members count for nothing since one of the same key follows; `undefined` when none does. */
+function overtaken(keys: readonly string[]): readonly boolean[] | undefined {
+  if (keys.length <= fewKeys) {
+    let index = 1
+    while (index < keys.length && keys.indexOf(keys[index] as string) === index) index++
+    if (index >= keys.length) return undefined
+  } else if (new Set(keys).size === keys.length) {
+    return undefined
+  }
+  const last = new Map(keys.map((key, index) => [key, index]))
+  return keys.map((key, index) => last.get(key) !== index)
+}
+
+function joined(before: string, piece: string): string {
+  return before === '' ? piece : `${before},${piece}`
+}
+
+/** What `JSON.parse` gives for the text of a string without escapes, without its cost; `undefined` for everything else. */
+function plainString(text: string): string | undefined {
+  const last = text.length - 1
+  if (last < 1 || text.charCodeAt(0) !== 0x22 || text.charCodeAt(last) !== 0x22) return undefined
+  const content = text.slice(1, last)
+  return isPlain.test(content) ? content : undefined
+}
+
+// oxlint-disable-next-line no-control-regex -- they are what a JSON string must not hold
+const isPlain = /^[^"\\\u0000-\u001f]*$/

@@ -10,14 +10,6 @@ export interface MemberSpan {
   readonly end: number
 }
 
-/** The top-level members of an object in source text. */
-export interface Members {
-  /** In the order of their first appearance. Of equal keys the last one counts, as in `JSON.parse`. */
-  readonly spans: ReadonlyMap<string, MemberSpan>
-  /** Keys that were given more than once, each once. Another program may read them differently than we do (field report E14). */
-  readonly duplicates: readonly string[]
-}
-
 const quote = 0x22
 const comma = 0x2c
 const colon = 0x3a
@@ -34,17 +26,34 @@ const plainCharacters = /[^"\\\u0000-\u001f]*/y
 const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y
 const numeral = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[Ee][+-]?[0-9]+)?/y
 
-/** Finds the top-level members of a JSON object without parsing their values, all keys decoded. */
-export function scanMembers(text: string): Members {
-  const spans = new Map<string, MemberSpan>()
-  const duplicates = new Set<string>()
+/**
+ * The top-level members of an object in source text, in their order and as often as they are there. Lists of plain values, since one is
+ * made for every message that is relayed.
+ */
+export interface MemberTable {
+  /** Decoded. */
+  readonly keys: readonly string[]
+  /** For each member three positions: of its key, of its value, and after its value. */
+  readonly places: readonly number[]
+}
+
+/** Finds the top-level members of a JSON object without parsing their values. */
+export function scanMembers(text: string): MemberTable {
   const cursor = new MemberCursor(text)
-  while (cursor.next()) {
-    if (spans.has(cursor.key)) duplicates.add(cursor.key)
-    spans.set(cursor.key, { start: cursor.start, end: cursor.end })
-  }
+  const table = readTable(cursor, 0)
   expectEnd(text, cursor.end)
-  return { spans, duplicates: [...duplicates] }
+  return table
+}
+
+/** The members that a cursor has before it; places count from `base`. */
+export function readTable(cursor: MemberCursor, base: number): MemberTable {
+  const keys: string[] = []
+  const places: number[] = []
+  while (cursor.next()) {
+    keys.push(cursor.key)
+    places.push(cursor.keyStart - base, cursor.start - base, cursor.end - base)
+  }
+  return { keys, places }
 }
 
 /** Finds the elements of a JSON array without parsing them. */
@@ -71,6 +80,8 @@ export function scanElements(text: string): readonly MemberSpan[] {
 export class MemberCursor {
   /** The key of the current member, its escapes decoded. */
   key = ''
+  /** Where the key of the current member starts, with its quote. */
+  keyStart = 0
   /** Where the value of the current member starts. */
   start = 0
   /** After the value of the current member; after the closing brace when `next` has returned false. */
@@ -86,6 +97,13 @@ export class MemberCursor {
 
   /** Goes to the next member. False at the end of the object. */
   next(): boolean {
+    if (!this.nextKey()) return false
+    this.end = skipValue(this.#text, this.start)
+    return true
+  }
+
+  /** Goes to the value of the next member and leaves it to the caller to set `end`. False at the end of the object. */
+  nextKey(): boolean {
     const text = this.#text
     let at = skipSpace(text, this.#first ? this.end + 1 : this.end)
     const code = text.charCodeAt(at)
@@ -99,11 +117,11 @@ export class MemberCursor {
       if (code !== comma) throw syntaxErrorAt(text, at)
       at = skipSpace(text, at + 1)
     }
+    this.keyStart = at
     const keyEnd = skipString(text, at)
     const key = text.slice(at + 1, keyEnd - 1)
     this.key = key.includes('\\') ? (JSON.parse(text.slice(at, keyEnd)) as string) : key
     this.start = skipColon(text, keyEnd)
-    this.end = skipValue(text, this.start)
     return true
   }
 }

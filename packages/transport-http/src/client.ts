@@ -2,7 +2,6 @@ import {
   type AbortOptions,
   type Implementation,
   type JsonObject,
-  method,
   type OnDiagnostic,
   type RevisionPolicy,
   RpcError,
@@ -12,27 +11,23 @@ import {
   type ClientConnection,
   type Clock,
   createIds,
-  createModernCodec,
   type Discovered,
-  encodeMessage,
-  type HttpProbeContext,
   isRecognisedModernError,
   judgeHttpProbe,
-  linkSignals,
   type PeerSession,
-  type ProbeVerdict,
   type ServerEra,
   toRpcError,
 } from '@atenea/mcpcompat/transport'
 import type { Payload } from './answer.ts'
-import { type Credentials, Endpoint, maxRenewals } from './endpoint.ts'
+import { type Credentials, Endpoint } from './endpoint.ts'
+import { EraProbe, type FoundEra } from './era-probe.ts'
 import { createExchangeClient, type Refusal } from './exchange/call.ts'
 import { createFetchSend } from './fetch-send.ts'
-import { type ProbeAnswer, readProbe } from './probe-answer.ts'
-import { isRedirect, locationOf, redirectError } from './redirect.ts'
+import { repeatableFailure } from './http-errors.ts'
+import { KnownEra } from './known-era.ts'
 import type { HttpSend } from './send.ts'
 import { createSessionClient } from './session/call.ts'
-import { storable, verdictKey, type VerdictStore } from './verdicts.ts'
+import { verdictKey, type VerdictStore } from './verdicts.ts'
 
 export interface ConnectHttpOptions extends AbortOptions {
   /** Which revisions are offered and accepted. */
@@ -104,21 +99,19 @@ function endpointUrl(url: string | URL): string {
   return parsed.href
 }
 
-/** A verdict that ends the search. */
-type Found = Exclude<ProbeVerdict, { readonly kind: 'follow' | 'modern-retry' | 'wait' | 'inconclusive' }>
-
 /** How often the era of a server is looked at again because of answers that do not become it, in milliseconds. */
 const recheckMs = 60_000
 
 class Search {
   readonly #options: ConnectHttpOptions
   readonly #endpoint: Endpoint
-  readonly #key: string
+  readonly #known: KnownEra
+  readonly #probe: EraProbe
   readonly #nextId = createIds()
 
   constructor(url: string, options: ConnectHttpOptions) {
     this.#options = options
-    this.#key = verdictKey(url)
+    this.#known = new KnownEra(options.verdicts, verdictKey(url), options.onDiagnostic)
     this.#endpoint = new Endpoint({
       url,
       send: options.send ?? createFetchSend(),
@@ -128,20 +121,29 @@ class Search {
       onDiagnostic: options.onDiagnostic,
       clock: options.clock,
     })
+    this.#probe = new EraProbe({
+      endpoint: this.#endpoint,
+      policy: options.policy,
+      info: options.info,
+      capabilities: options.capabilities,
+      timeoutMs: options.probeTimeoutMs ?? 30_000,
+      nextId: this.#nextId,
+      signal: options.signal,
+    })
   }
 
   async connect(): Promise<ClientConnection> {
-    const { mode = 'auto', policy, signal, verdicts } = this.#options
+    const { mode = 'auto', policy, signal } = this.#options
     signal?.throwIfAborted()
     if (mode === 'legacy' || policy.modern.length === 0) return await this.#legacy(policy.legacy[0], undefined)
-    const prior = await this.#prior()
+    const prior = await this.#known.get()
     if (mode === 'auto' && prior?.era === 'legacy' && policy.accepts(prior.revision) === 'legacy') {
       try {
         return await this.#legacy(prior.revision, undefined)
       } catch (error) {
         // It may have been replaced by a modern one. Only its own word counts: an outage says nothing about its era.
         if (!TransportError.is(error) || !RpcError.is(error.cause)) throw error
-        await verdicts?.delete(this.#key)
+        await this.#known.delete()
         this.#report(
           'verdict-outdated',
           'The server was known as legacy but refused the handshake. Its era is found out anew.',
@@ -152,13 +154,13 @@ class Search {
   }
 
   async #findOut(prior: ServerEra | undefined): Promise<ClientConnection> {
-    const { mode, verdicts } = this.#options
-    let { verdict, context } = await this.#probe(mode === 'modern')
+    const { mode } = this.#options
+    let { verdict, context } = await this.#probe.run(mode === 'modern')
     if (verdict.kind === 'legacy' && prior?.era === 'modern') {
       // One look may have met a half-upgraded replica.
-      ;({ verdict, context } = await this.#probe(false))
+      ;({ verdict, context } = await this.#probe.run(false))
       if (verdict.kind === 'legacy') {
-        await verdicts?.delete(this.#key)
+        await this.#known.delete()
         this.#report('verdict-changed', `${this.#endpoint.name} was known as modern and is legacy now.`)
       }
     }
@@ -169,89 +171,7 @@ class Search {
     throw this.#refused(verdict)
   }
 
-  // the probe
-
-  /** Asks until there is a verdict: a redirect is followed once, and a retry that the server asks for is made once. */
-  async #probe(isPinned: boolean): Promise<{ readonly verdict: Found; readonly context: HttpProbeContext }> {
-    const { policy } = this.#options
-    let context: HttpProbeContext = {
-      modern: policy.modern,
-      legacy: isPinned ? [] : policy.legacy,
-      requested: policy.modern[0] ?? '',
-    }
-    let declare: JsonObject = {}
-    let redirected = false
-    let renewals = 0
-    for (;;) {
-      const answer = await this.#ask(context, declare)
-      const verdict = judgeHttpProbe({ ...answer, url: this.#endpoint.url, redirected }, context)
-      switch (verdict.kind) {
-        case 'follow':
-          this.#endpoint.moveTo(verdict.url)
-          redirected = true
-          break
-        case 'modern-retry':
-          context = { ...context, requested: verdict.revision, retried: true }
-          declare = verdict.declare ?? {}
-          break
-        case 'wait':
-        case 'inconclusive':
-          throw new TypeError(`a probe over HTTP gives no verdict of kind ${verdict.kind}`)
-        case 'error':
-          if (isRedirect(answer.status))
-            throw redirectError(answer.status, locationOf(answer, this.#endpoint.url), this.#endpoint.url)
-          return { verdict: this.#worded(verdict, answer), context }
-        case 'auth': {
-          const refused = this.#endpoint.authError(answer)
-          const { signal } = this.#options
-          if (++renewals > maxRenewals || !(await this.#endpoint.renew(answer, { signal }))) throw refused
-          break
-        }
-        case 'legacy':
-        case 'modern':
-          return { verdict, context }
-      }
-    }
-  }
-
-  /** Sends `server/discover` with everything that a modern request carries (decisions 1.1), and reads what comes. */
-  async #ask({ requested }: HttpProbeContext, declare: JsonObject): Promise<ProbeAnswer> {
-    const { info, capabilities, signal, probeTimeoutMs = 30_000 } = this.#options
-    const id = this.#nextId()
-    const peer = { name: info.name, version: info.version, capabilities: { ...capabilities, ...declare } }
-    const call = { method: method.discover, params: {} }
-    const about = { peer, meta: {}, progressToken: undefined, logLevel: undefined, resume: undefined }
-    const { message, hints } = createModernCodec({ revision: requested }).encodeCall(call, about, id)
-    const headers = { ...hints, 'content-type': 'application/json' } as Record<string, string>
-    using limit = linkSignals([signal], { timeoutMs: probeTimeoutMs })
-    try {
-      const head = await this.#endpoint.request({
-        method: 'POST',
-        headers,
-        body: encodeMessage(message),
-        repeatable: true,
-        signal: limit.signal,
-        plain: true,
-        keepsRefusal: true,
-      })
-      return await readProbe(head, id, this.#endpoint)
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (!limit.signal.aborted) throw repeatableFailure(error)
-      const text = `${this.#endpoint.name} did not answer server/discover within ${probeTimeoutMs} ms.`
-      throw new TransportError('timeout', text, { retryable: true, cause: error })
-    }
-  }
-
-  /** A verdict that rests on the status alone says more with what came. */
-  #worded(verdict: Found & { readonly kind: 'error' }, answer: ProbeAnswer): Found {
-    if (verdict.cause !== undefined) return verdict
-    const isForeign = verdict.row === 'H03' || verdict.row === 'H04' || verdict.row === 'H05' || verdict.row === 'H23'
-    if (!isForeign) return verdict
-    return { ...verdict, message: this.#endpoint.statusError(answer, answer.body, true).message }
-  }
-
-  #refused(verdict: Found): TransportError {
+  #refused(verdict: FoundEra): TransportError {
     if (verdict.kind !== 'error') throw new TypeError(`a verdict of kind ${verdict.kind} is no refusal`)
     const cause = verdict.cause && toRpcError(verdict.cause)
     const kind = verdict.retryable ? 'unreachable' : 'protocol'
@@ -268,7 +188,7 @@ class Search {
     const { info, capabilities, instructions, hints } = discovered
     const found: ServerEra = { era: 'modern', revision }
     let verdict: ServerEra | undefined = found
-    await this.#remember(found)
+    await this.#known.set(found)
     let tellEnded: (cause: unknown) => void = () => undefined
     const ended = new Promise<unknown>((resolve) => {
       tellEnded = resolve
@@ -284,10 +204,10 @@ class Search {
       const now = this.#endpoint.clock.now()
       if (!looksLegacy || (checkedAt !== undefined && now - checkedAt < recheckMs)) return
       checkedAt = now
-      const again = await this.#probe(false)
+      const again = await this.#probe.run(false)
       if (again.verdict.kind !== 'legacy') return
       verdict = undefined
-      await this.#options.verdicts?.delete(this.#key)
+      await this.#known.delete()
       const text = `${this.#endpoint.name} was modern and answers like a legacy server now. Connect again.`
       this.#report('verdict-changed', text)
       end(new TransportError('closed', text, { retryable: true }))
@@ -336,6 +256,7 @@ class Search {
       callTimeoutMs = 300_000,
       onDiagnostic,
       signal,
+      mode,
     } = this.#options
     const { probeTimeoutMs = 30_000, handshakeTimeoutMs = probeTimeoutMs, openStream = true } = this.#options
     if (revision === undefined) {
@@ -356,7 +277,7 @@ class Search {
       onRefused: ({ code }) => {
         if (!isRecognisedModernError(code)) return
         verdict = undefined
-        void this.#forget()
+        this.#known.deleteLater()
       },
       onDiagnostic,
     })
@@ -369,7 +290,7 @@ class Search {
       throw this.#refusedHandshake(error, httpSse)
     }
     verdict = { era: 'legacy', revision: first.observed }
-    await this.#remember(verdict)
+    if (mode !== 'legacy') await this.#known.set(verdict)
     let tellEnded: () => void = () => undefined
     const ended = new Promise<undefined>((resolve) => {
       tellEnded = () => resolve(undefined)
@@ -410,41 +331,7 @@ class Search {
     return new TransportError('protocol', `${error.message} ${hints.join(' ')}`, { cause: error.cause ?? error })
   }
 
-  // what is remembered
-
-  async #prior(): Promise<ServerEra | undefined> {
-    const stored = await this.#options.verdicts?.get(this.#key)
-    if (stored === undefined) return undefined
-    if (stored.expiresAt === undefined || stored.expiresAt > Date.now()) return stored
-    await this.#options.verdicts?.delete(this.#key)
-    return undefined
-  }
-
-  async #forget(): Promise<void> {
-    try {
-      await this.#options.verdicts?.delete(this.#key)
-    } catch (cause) {
-      this.#report('verdict-kept', 'A verdict that is wrong could not be forgotten.', cause)
-    }
-  }
-
-  /** A legacy verdict is not renewed by being used, or it would never expire. */
-  async #remember(verdict: ServerEra): Promise<void> {
-    const { verdicts, mode = 'auto' } = this.#options
-    if (verdicts === undefined || mode === 'legacy') return
-    const known = await verdicts.get(this.#key)
-    if (known?.era === verdict.era && known.revision === verdict.revision) return
-    await verdicts.set(this.#key, storable(verdict, Date.now()))
-  }
-
   #report(code: string, message: string, cause?: unknown): void {
     this.#options.onDiagnostic?.({ level: 'warning', code, message, cause })
   }
-}
-
-/** Nothing depends on whether the server has seen a probe or a handshake that was lost on its way. */
-function repeatableFailure(error: unknown): unknown {
-  return TransportError.is(error) && error.kind === 'unknown-outcome'
-    ? new TransportError('closed', error.message, { cause: error, retryable: true })
-    : error
 }

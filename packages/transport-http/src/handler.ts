@@ -131,14 +131,14 @@ export function createHttpHandler(dispatcher: Dispatcher, options: CreateHttpHan
       server.take(exchange)
       return exchange.response
     },
-    drain: async ({ timeoutMs = 10_000 } = {}) => await server.drain(timeoutMs),
-    releaseStream: (context, retryMs) => server.releaseStream(context, retryMs),
-    [Symbol.asyncDispose]: async () => await server.close(),
+    drain: async ({ timeoutMs = 10_000 } = {}) => await server.serving.drain(timeoutMs),
+    releaseStream: (context, retryMs) => server.serving.releaseStream(context, retryMs),
+    [Symbol.asyncDispose]: async () => await server.serving.close(),
     get sessions() {
-      return server.sessions
+      return server.serving.sessions
     },
     get openCalls() {
-      return server.openCalls
+      return server.serving.openCalls
     },
   }
 }

@@ -93,3 +93,10 @@ export class SessionLostError extends TransportError {
     super('closed', message, { retryable: true })
   }
 }
+
+/** Nothing depends on whether the server has seen a probe or a handshake that was lost on its way. */
+export function repeatableFailure(error: unknown): unknown {
+  return TransportError.is(error) && error.kind === 'unknown-outcome'
+    ? new TransportError('closed', error.message, { cause: error, retryable: true })
+    : error
+}

@@ -1,52 +1,23 @@
+import { type Dispatcher, type Principal, RpcError, rpcCode, type ServerView } from '@atenea/mcpcompat'
 import {
-  type CallContext,
-  type Dispatcher,
-  type Implementation,
-  method,
-  type Principal,
-  RpcError,
-  rpcCode,
-  type ServerView,
-} from '@atenea/mcpcompat'
-import {
-  acceptedForms,
-  CallRunner,
   type Clock,
   createHttpLadder,
-  createModernCodec,
-  headerName,
   type HttpLadder,
-  type HttpVerdict,
   parseMessage,
   remembered,
   type RpcMessage,
   type RpcReject,
-  type RpcRequest,
-  ServedContext,
-  type SessionLookup,
-  type WireCodec,
-  withDiscovery,
-  within,
 } from '@atenea/mcpcompat/transport'
+import type { Payload } from './answer.ts'
 import { type AuthUnavailable, type Challenge, isPrincipal } from './auth/authenticate.ts'
 import { challengeField, type ResourceMetadata, resourceMetadata } from './auth/protected-resource.ts'
-import {
-  answerAccepted,
-  answerError,
-  answerJson,
-  answerRefusal,
-  answerText,
-  answerUnavailable,
-} from './carrier/answers.ts'
+import { answerError, answerJson, answerRefusal, answerText, answerUnavailable } from './carrier/answers.ts'
 import type { BodyFault, BodySink, HttpExchange } from './carrier/http-exchange.ts'
-import type { Payload } from './answer.ts'
 import { answerPreflight, corsFields, isPreflight } from './cors.ts'
-import { type ExchangeHostOptions, ServedExchange } from './exchange/serve.ts'
 import type { CreateHttpHandlerOptions } from './handler.ts'
 import { answerReadiness } from './readiness.ts'
+import { Serving } from './serving.ts'
 import type { EventLogOptions } from './session/event-log.ts'
-import { HttpSession, type HttpSessionHost } from './session/serve.ts'
-import { Sessions } from './session/sessions.ts'
 import type { Wheel } from './wheel.ts'
 
 /** The options of a handler, complete. */
@@ -73,63 +44,23 @@ export interface HttpServerOptions extends Omit<CreateHttpHandlerOptions, 'anony
 const healthPath = '/healthz'
 const readyPath = '/readyz'
 
-/** What a handler is made of: each request goes down the ladder, and whoever serves its kind answers it. */
+/** The way of a request: down the ladder, and to those who serve its kind. Whatever is refused on the way is answered here. */
 export class HttpServer implements BodySink {
+  readonly serving: Serving
   readonly #dispatcher: Dispatcher
   readonly #options: HttpServerOptions
   readonly #ladder: HttpLadder
   readonly #hasSessions: boolean
   readonly #metadata: ResourceMetadata | undefined
   readonly #corsOf = remembered(corsFields)
-  readonly #formsOf = remembered(acceptedForms)
-  readonly #exchangeHost: ExchangeHostOptions
-  readonly #calls: CallRunner
-  readonly #listens: CallRunner
-  readonly #sessions: Sessions
-  readonly #sessionsOfAnonymous: SessionLookup
-  readonly #sessionHost: HttpSessionHost
-  readonly #codecs = new Map<string, { readonly info: Implementation; readonly codec: WireCodec }>()
-  #draining: Promise<void> | undefined
 
   constructor(dispatcher: Dispatcher, options: HttpServerOptions) {
-    const { policy, clock, onDiagnostic, beats, maxUnsentBytes } = options
+    this.serving = new Serving(dispatcher, options)
     this.#dispatcher = dispatcher
     this.#options = options
-    this.#hasSessions = policy.legacy.length > 0
-    this.#ladder = createHttpLadder({ ...options, revisions: policy, sessions: this.#hasSessions })
+    this.#hasSessions = options.policy.legacy.length > 0
+    this.#ladder = createHttpLadder({ ...options, revisions: options.policy, sessions: this.#hasSessions })
     this.#metadata = options.protectedResource && resourceMetadata(options.protectedResource)
-    this.#exchangeHost = {
-      dispatcher: withDiscovery(dispatcher, policy),
-      streams: { beats, maxUnsentBytes },
-      onDiagnostic,
-    }
-    this.#calls = new CallRunner({ maxInFlight: options.maxInFlight, onDiagnostic })
-    this.#listens = new CallRunner({ maxInFlight: options.maxListens, onDiagnostic })
-    const { maxSessions, sessionIdleTimeoutMs: idleTimeoutMs } = options
-    this.#sessions = new Sessions({ clock, maxSessions, idleTimeoutMs })
-    this.#sessionsOfAnonymous = this.#sessions.of(options.anonymous)
-    const { maxInFlight, defaultLogLevel, answerTimeoutMs } = options
-    this.#sessionHost = {
-      dispatcher,
-      session: {
-        policy,
-        maxInFlight,
-        onDiagnostic,
-        ...(defaultLogLevel !== undefined && { defaultLogLevel }),
-        ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
-      },
-      streams: this.#exchangeHost.streams,
-      log: options.log,
-      onOpened: (opened) => this.#sessions.add(opened),
-    }
-  }
-
-  get sessions(): number {
-    return this.#sessions.size
-  }
-
-  get openCalls(): number {
-    return this.#calls.openCalls.length + this.#listens.openCalls.length
   }
 
   /** Takes one request. Never throws: whatever happens is an answer. */
@@ -169,46 +100,6 @@ export class HttpServer implements BodySink {
     }
   }
 
-  // the end
-
-  drain(timeoutMs: number): Promise<void> {
-    this.#draining ??= this.#drain(timeoutMs)
-    return this.#draining
-  }
-
-  async close(): Promise<void> {
-    void this.drain(0)
-    this.#endNow()
-    await this.#draining
-  }
-
-  async #drain(timeoutMs: number): Promise<void> {
-    const reason = shuttingDown()
-    for (const context of this.#listens.openCalls) {
-      ;(context.host as ServedExchange).endListen(context, this.#listens, reason)
-    }
-    const finished = Promise.all([this.#calls.idle(), this.#sessions.idle()])
-    await within(finished, timeoutMs, this.#options.clock)
-    this.#endNow()
-  }
-
-  #endNow(): void {
-    const reason = shuttingDown()
-    for (const runner of [this.#calls, this.#listens]) {
-      for (const context of runner.openCalls) refuseUnfinished(context, runner, reason)
-    }
-    this.#sessions.endAll(reason)
-    this.#options.beats.clear()
-  }
-
-  releaseStream(context: CallContext, retryMs: number): boolean {
-    const id = context.hints[headerName.sessionId]
-    // both are of this server: a call of a session carries its id
-    if (id === undefined || !(context instanceof ServedContext)) return false
-    if (this.#lookupOf(context.principal).revisionOf(id) === undefined) return false
-    return this.#sessions.get(id).release(context.id, retryMs)
-  }
-
   // the ladder
 
   #take(exchange: HttpExchange): void {
@@ -233,7 +124,7 @@ export class HttpServer implements BodySink {
     }
     // Nothing to GET or DELETE here: that is told without asking who it is, so that nobody signs in for it again and again (C7).
     if (exchange.method !== 'POST' && !this.#hasSessions) {
-      const verdict = this.#ladder.head(exchange, this.#sessionsOfAnonymous)
+      const verdict = this.#ladder.head(exchange, this.serving.sessionsOf(this.#options.anonymous))
       if (verdict?.kind === 'reject') answerRefusal(exchange, verdict)
       return
     }
@@ -261,18 +152,11 @@ export class HttpServer implements BodySink {
   /** Steps 3 to 6. */
   #admit(exchange: HttpExchange, principal: Principal): void {
     exchange.principal = principal
-    const verdict = this.#ladder.head(exchange, this.#lookup(exchange))
+    const verdict = this.#ladder.head(exchange, this.serving.sessionsOf(principal))
     if (verdict === undefined) exchange.read(this.#options.maxBodyBytes, this)
     else if (verdict.kind === 'reject') answerRefusal(exchange, verdict)
-    else if (verdict.kind === 'end') this.#endSession(exchange, verdict.sessionId)
-    else if (this.#draining === undefined) {
-      this.#sessions.get(verdict.sessionId).open(exchange, exchange.headers[headerName.lastEventId])
-    } else answerUnavailable(exchange, 'The server is shutting down')
-  }
-
-  #endSession(exchange: HttpExchange, id: string): void {
-    this.#sessions.end(this.#sessions.get(id), new DOMException('The client has ended the session', 'AbortError'))
-    exchange.whole(204, [], '')
+    else if (verdict.kind === 'end') this.serving.endSession(exchange, verdict.sessionId)
+    else this.serving.openStream(exchange, verdict.sessionId)
   }
 
   #receiveLater(exchange: HttpExchange, message: RpcMessage | RpcReject, view: Promise<ServerView>): void {
@@ -292,70 +176,10 @@ export class HttpServer implements BodySink {
 
   /** Steps 7 to 27. */
   #receive(exchange: HttpExchange, message: RpcMessage | RpcReject, view: ServerView): void {
-    const verdict = this.#ladder.message(exchange, message, view, this.#lookup(exchange))
+    const sessions = this.serving.sessionsOf(exchange.principal)
+    const verdict = this.#ladder.message(exchange, message, view, sessions)
     if (verdict.kind === 'reject') answerRefusal(exchange, verdict)
-    else if (verdict.kind === 'accepted') answerAccepted(exchange)
-    else if (message.kind === 'request') this.#serve(exchange, message, verdict, view)
-    else if (verdict.kind === 'session' && message.kind !== 'reject') {
-      this.#sessions.get(verdict.sessionId).message(message, exchange)
-      answerAccepted(exchange)
-    }
-  }
-
-  #serve(
-    exchange: HttpExchange,
-    message: RpcRequest,
-    verdict: Exclude<HttpVerdict, { readonly kind: 'reject' | 'accepted' }>,
-    view: ServerView,
-  ): void {
-    if (this.#draining !== undefined) {
-      answerUnavailable(exchange, 'The server is shutting down', message.id)
-      return
-    }
-    switch (verdict.kind) {
-      case 'dispatch': {
-        const runner = message.method === method.listen ? this.#listens : this.#calls
-        const codec = this.#codecOf(verdict.revision, view.info)
-        new ServedExchange(exchange, codec, verdict.forms, this.#exchangeHost).run(message, runner)
-        return
-      }
-      case 'session':
-        this.#sessions
-          .get(verdict.sessionId)
-          .request(message, exchange, this.#formsOf(exchange.headers['accept'] ?? '*/*'))
-        return
-      case 'initialize':
-        this.#openSession(exchange, message)
-        return
-      case 'sessionless':
-        throw new Error('unreachable: legacy requests have sessions here')
-    }
-  }
-
-  #openSession(exchange: HttpExchange, message: RpcRequest): void {
-    if (!this.#sessions.makeRoom()) {
-      answerUnavailable(exchange, 'Too many sessions', message.id)
-      return
-    }
-    const session = new HttpSession(this.#options.createSessionId(), exchange.principal, this.#sessionHost)
-    session.request(message, exchange, this.#formsOf(exchange.headers['accept'] ?? '*/*'))
-  }
-
-  #lookup({ principal }: HttpExchange): SessionLookup {
-    return this.#lookupOf(principal)
-  }
-
-  #lookupOf(principal: Principal): SessionLookup {
-    return principal === this.#options.anonymous ? this.#sessionsOfAnonymous : this.#sessions.of(principal)
-  }
-
-  /** One codec for each revision, made anew when the dispatcher calls itself something else. */
-  #codecOf(revision: string, info: Implementation): WireCodec {
-    const known = this.#codecs.get(revision)
-    if (known?.info === info) return known.codec
-    const codec = createModernCodec({ revision, serverInfo: this.#options.nameServer ? info : undefined })
-    this.#codecs.set(revision, { info, codec })
-    return codec
+    else this.serving.take(exchange, message, verdict, view)
   }
 
   // what is not MCP
@@ -372,15 +196,16 @@ export class HttpServer implements BodySink {
     const { readiness, authenticate } = this.#options
     const reads = exchange.method === 'GET' || exchange.method === 'HEAD'
     if (path === healthPath && reads) {
-      if (this.#draining === undefined) answerText(exchange, 200, 'ok\n')
-      else answerText(exchange, 503, 'shutting down\n')
+      if (this.serving.isDraining) answerText(exchange, 503, 'shutting down\n')
+      else answerText(exchange, 200, 'ok\n')
     } else if (path === readyPath && reads && readiness !== undefined) {
-      if (this.#draining === undefined) {
+      if (this.serving.isDraining) answerJson(exchange, 503, '{"ready":false}')
+      else {
         const mayUse = this.#ladder.source(exchange) === undefined
         answerReadiness(exchange, readiness, mayUse, authenticate).catch((error: unknown) =>
           this.#fail(exchange, error),
         )
-      } else answerJson(exchange, 503, '{"ready":false}')
+      }
     } else if (this.#metadata?.paths.includes(path) === true && reads) {
       // public, and pages have to read it before they can sign in
       exchange.commonFields = ['Access-Control-Allow-Origin', '*']
@@ -416,16 +241,4 @@ export class HttpServer implements BodySink {
 function pathOf(target: string): string {
   const query = target.indexOf('?')
   return query === -1 ? target : target.slice(0, query)
-}
-
-function shuttingDown(): DOMException {
-  return new DOMException('The server is shutting down', 'AbortError')
-}
-
-function refuseUnfinished(context: ServedContext, runner: CallRunner, reason: unknown): void {
-  context.host.refuse(
-    context,
-    new RpcError(rpcCode.internalError, 'The server shut down before this call was finished'),
-  )
-  runner.cancel(context, reason)
 }

@@ -4,10 +4,6 @@ import {
   type Diagnostic,
   type Dispatcher,
   type Implementation,
-  isJsonObject,
-  type JsonObject,
-  levelAdmits,
-  type LogLevel,
   method,
   notice as noticeName,
   type Outcome,
@@ -22,19 +18,13 @@ import {
 import {
   abortable,
   closedConnection,
-  createCallerContext,
   createIds,
   createModernCodec,
-  createPageWalk,
   encodeMessage,
   InvalidResultError,
   type LinkedSignal,
   linkSignals,
   lostCall,
-  memberOf,
-  metaKey,
-  metaOf,
-  paramHeaders,
   peerView,
   type PeerViewParts,
   PendingCall,
@@ -48,6 +38,8 @@ import type { Endpoint } from '../endpoint.ts'
 import { HeaderPlans } from '../header-plans.ts'
 import { HttpStatusError } from '../http-errors.ts'
 import { isRepeatable } from '../repeatable.ts'
+import { ToolHeaders } from './tool-headers.ts'
+import { isWanted } from './wanted-notice.ts'
 
 /** What an answer with a client error said, for a second look at the era of the server. */
 export interface Refusal {
@@ -98,9 +90,9 @@ class Exchanges implements ExchangeClient {
   readonly #view: ServerView
   readonly #nextId: () => RpcId
   readonly #plans: HeaderPlans
+  readonly #toolHeaders: ToolHeaders
   readonly #life = new AbortController()
   readonly #listens = new Set<LinkedSignal>()
-  #refreshing: Promise<void> | undefined
   #draining = false
   #ended: { readonly cause: unknown } | undefined
 
@@ -111,6 +103,13 @@ class Exchanges implements ExchangeClient {
     this.#nextId = options.nextId ?? createIds()
     this.#plans = new HeaderPlans(options.onDiagnostic)
     const plans = this.#plans
+    this.#toolHeaders = new ToolHeaders({
+      plans,
+      listTools: (params, context, link) => this.#exchange({ method: method.listTools, params }, context, {}, link),
+      life: this.#life.signal,
+      timeoutMs: options.callTimeoutMs,
+      onDiagnostic: options.onDiagnostic,
+    })
     this.#view = { ...peerView(options.server), headerPlan: (tool) => plans.get(tool) }
   }
 
@@ -164,12 +163,13 @@ class Exchanges implements ExchangeClient {
   // one call
 
   async #request(call: Call, context: CallContext, link: LinkedSignal): Promise<Outcome> {
-    const headers = this.#paramHeaders(call, context)
+    if (call.method !== method.callTool) return await this.#exchange(call, context, {}, link)
+    const headers = this.#toolHeaders.of(call, context)
     try {
       return await this.#exchange(call, context, headers, link)
     } catch (error) {
-      if (call.method !== method.callTool || !RpcError.is(error) || error.code !== rpcCode.headerMismatch) throw error
-      const better = await this.#betterHeaders(call, context, headers, link.signal)
+      if (!RpcError.is(error) || error.code !== rpcCode.headerMismatch) throw error
+      const better = await this.#toolHeaders.better(call, context, headers, link.signal)
       if (better === undefined) throw error
       return await this.#exchange(call, context, better, link)
     }
@@ -185,7 +185,11 @@ class Exchanges implements ExchangeClient {
     const { meta, metaText, logLevel, resume } = context
     const peer = this.#named(context.peer)
     const progressToken = context.progressToken === undefined ? undefined : id
-    const { message, hints } = this.#codec.encodeCall(call, { peer, meta, metaText, progressToken, logLevel, resume }, id)
+    const { message, hints } = this.#codec.encodeCall(
+      call,
+      { peer, meta, metaText, progressToken, logLevel, resume },
+      id,
+    )
     const repeatable = isRepeatable(call.method)
     const answer = await this.#post({ ...hints, ...mirrored }, encodeMessage(message), repeatable, link.signal)
     const { status, headers } = answer
@@ -329,65 +333,6 @@ class Exchanges implements ExchangeClient {
     }
   }
 
-  // headers of tools
-
-  /** What the tool is known to mirror, and what the hop before us sent for parameters that we know nothing of (MH-INT-01). */
-  #paramHeaders(call: Call, context: CallContext): Readonly<Record<string, string>> {
-    if (call.method !== method.callTool) return {}
-    const name = memberOf(call.params, 'name')
-    const plan = typeof name === 'string' ? this.#plans.get(name) : undefined
-    const planned = plan === undefined ? {} : paramHeaders(plan, memberOf(call.params, 'arguments'))
-    const foreign: Record<string, string> = {}
-    for (const [key, value] of Object.entries(context.hints)) {
-      if (value === undefined || !key.startsWith('mcp-param-')) continue
-      const isPlanned = plan?.declarations.some(({ header }) => header.toLowerCase() === key) === true
-      if (!isPlanned && /^[\x20-\x7E]*$/.test(value)) foreign[key] = value
-    }
-    return { ...foreign, ...planned }
-  }
-
-  /** Reads the lists of tools again; `undefined` when that leads to no other headers. */
-  async #betterHeaders(
-    call: Call,
-    context: CallContext,
-    before: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Readonly<Record<string, string>> | undefined> {
-    this.#refreshing ??= this.#readTools(context).finally(() => {
-      this.#refreshing = undefined
-    })
-    try {
-      await abortable(this.#refreshing, signal)
-    } catch (cause) {
-      signal.throwIfAborted()
-      this.#options.onDiagnostic?.({
-        level: 'warning',
-        code: 'tools-unknown',
-        message: 'The server found the headers of a tool call wrong, and its tools could not be listed.',
-        cause,
-      })
-      return undefined
-    }
-    const after = this.#paramHeaders(call, context)
-    return sameFields(before, after) ? undefined : after
-  }
-
-  /** Every page of the list of tools, on behalf of everybody who waits for it. */
-  async #readTools({ peer }: CallContext): Promise<void> {
-    using link = linkSignals([this.#life.signal], { timeoutMs: this.#options.callTimeoutMs })
-    const walk = createPageWalk()
-    const context = createCallerContext({ peer, signal: link.signal })
-    let params: JsonObject = {}
-    for (;;) {
-      const page = await this.#exchange({ method: method.listTools, params }, context, {}, link)
-      if (page.kind !== 'result') return
-      const tools = memberOf(page.value, 'tools')
-      const step = walk.after(page.value, Array.isArray(tools) ? tools.length : 0)
-      if (step.kind !== 'next') return
-      params = { cursor: step.cursor }
-    }
-  }
-
   // the way
 
   async #post(
@@ -433,37 +378,4 @@ const nobody = {
   progressToken: undefined,
   logLevel: undefined,
   resume: undefined,
-}
-
-function isWanted(message: RpcNotification, notice: Call, pending: PendingCall, acknowledged: boolean): boolean {
-  const { context, call, id } = pending
-  if (call.method === method.listen) {
-    const meta = metaOf(message.params)
-    const subscription = isJsonObject(meta) ? meta[metaKey.subscriptionId] : undefined
-    // The stream tells whose it is; a name that contradicts it does not count (MC-SUB-03).
-    if (subscription !== undefined && subscription !== id) return false
-    return (message.method === noticeName.acknowledged) !== acknowledged
-  }
-  switch (message.method) {
-    case noticeName.progress: {
-      const token = memberOf(message.params, 'progressToken')
-      return context.progressToken !== undefined && token === id && pending.advances(notice)
-    }
-    case noticeName.message:
-      return levelAdmits(context.logLevel, memberOf(notice.params, 'level') as LogLevel)
-    case noticeName.toolsChanged:
-    case noticeName.promptsChanged:
-    case noticeName.resourcesChanged:
-    case noticeName.resourceUpdated:
-    case noticeName.acknowledged:
-    case noticeName.cancelled:
-      return false
-    default:
-      return true // of an extension
-  }
-}
-
-function sameFields(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
 }

@@ -13,7 +13,6 @@ import {
   headerName,
   type InitializedServer,
   isSessionId,
-  isSseType,
   type LegacyClient,
   type LinkedSignal,
   linkSignals,
@@ -24,13 +23,13 @@ import {
   type RpcReject,
   type RpcRequest,
 } from '@atenea/mcpcompat/transport'
-import { MessageStream, type Payload, readAnswer } from '../answer.ts'
+import { type Payload, readAnswer } from '../answer.ts'
 import type { Endpoint, EndpointRequest } from '../endpoint.ts'
 import { SessionLostError } from '../http-errors.ts'
 import { discard } from '../read-body.ts'
 import { isRepeatable } from '../repeatable.ts'
 import type { HttpAnswer } from '../send.ts'
-import { backoffMs, wait } from '../wait.ts'
+import { AnswerStreams } from './answer-streams.ts'
 import { keepStream } from './standing-stream.ts'
 
 export interface HttpSessionOptions {
@@ -60,11 +59,6 @@ const farewellMs = 2_000
 /** Calls of a session that was lost may still be answered for this long. */
 const lostSessionMs = 10_000
 
-/** Times that one answer is looked for again after its stream broke without a message in between. */
-const maxResumptions = 5
-
-const resumption = { firstMs: 1_000, maxMs: 30_000 }
-
 /**
  * One legacy session over HTTP: the handshake, one POST for each message (LG-HTTP-03), the streams of its answers, which are taken up again
  * where the server gave ids, and the end. What the messages mean is for the client in it. A session that the server has forgotten is
@@ -76,6 +70,7 @@ export class HttpSession {
   readonly gone: Promise<SessionLoss>
   readonly #options: HttpSessionOptions
   readonly #endpoint: Endpoint
+  readonly #streams: AnswerStreams
   readonly #life = new AbortController()
   /** Requests whose answer has not come. */
   readonly #exchanges = new Map<RpcId, LinkedSignal>()
@@ -96,6 +91,12 @@ export class HttpSession {
     this.#endpoint = endpoint
     this.gone = new Promise((resolve) => {
       this.#tellGone = resolve
+    })
+    this.#streams = new AnswerStreams({
+      endpoint,
+      payload: options.payload,
+      open: async (lastEventId, signal) => this.#checked(await this.#get(lastEventId, signal)),
+      take: (message, request) => this.#take(message, request),
     })
     const port = { send: (message: RpcMessage) => this.#send(message), clock: endpoint.clock }
     this.client = createClientSession(port, {
@@ -251,7 +252,7 @@ export class HttpSession {
       if (isHandshake) this.#takeSessionId(answer)
       const content = await readAnswer(answer, { endpoint: this.#endpoint, payload: this.#options.payload, repeatable })
       if (content.kind === 'stream') {
-        await this.#follow(content.stream, message, link)
+        await this.#streams.follow(content.stream, message, link)
       } else if (content.kind === 'nothing' || !this.#take(content.message, message)) {
         const said =
           content.kind === 'message' && content.message.kind === 'reject' ? `: ${content.message.reason}` : ''
@@ -316,93 +317,6 @@ export class HttpSession {
   }
 
   // what the server sends
-
-  async #follow(first: MessageStream, request: RpcRequest, link: LinkedSignal): Promise<void> {
-    let stream = first
-    let lastEventId: string | undefined
-    let retryMs: number | undefined
-    for (let attempt = 0; ; attempt++) {
-      const read = await this.#read(stream, request, link)
-      if (read.answered) return
-      if (read.messages > 0) attempt = 0
-      lastEventId = stream.lastEventId ?? lastEventId
-      retryMs = stream.retryMs ?? retryMs
-      const broke = new TransportError('closed', `${this.#endpoint.name} ended the stream of ${request.method}`, {
-        cause: read.error,
-      })
-      if (lastEventId === undefined || attempt >= maxResumptions) throw lostCall(broke)
-      stream = await this.#resume(lastEventId, retryMs, attempt, link.signal, broke)
-    }
-  }
-
-  /** Takes up the stream of an answer where it broke off (LG-RESUME-01). */
-  async #resume(
-    lastEventId: string,
-    retryMs: number | undefined,
-    firstAttempt: number,
-    signal: AbortSignal,
-    broke: TransportError,
-  ): Promise<MessageStream> {
-    for (let attempt = firstAttempt; attempt < maxResumptions; attempt++) {
-      await wait(backoffMs(attempt, retryMs, resumption), signal, this.#endpoint.clock, true)
-      let answer: HttpAnswer
-      try {
-        answer = this.#checked(await this.#get(lastEventId, signal))
-      } catch (error) {
-        if (!TransportError.is(error)) throw error
-        // The server has taken the request, so a session that is gone does not mean that it can be made again.
-        if (SessionLostError.is(error)) break
-        continue
-      }
-      if (answer.status === 429 || answer.status >= 500) {
-        await discard(answer.body, this.#endpoint.clock)
-        continue
-      }
-      if (answer.status === 200 && isSseType(answer.headers['content-type'])) {
-        return new MessageStream(answer.body, this.#endpoint.maxMessageBytes, this.#options.payload)
-      }
-      void discard(answer.body, this.#endpoint.clock)
-      break
-    }
-    throw lostCall(broke)
-  }
-
-  async #read(
-    stream: MessageStream,
-    request: RpcRequest,
-    link: LinkedSignal,
-  ): Promise<{ readonly answered: boolean; readonly messages: number; readonly error?: unknown }> {
-    const messages = stream[Symbol.asyncIterator]()
-    let count = 0
-    try {
-      for (;;) {
-        const next = await messages.next()
-        if (next.done === true) return { answered: false, messages: count }
-        count++
-        if (!this.#take(next.value, request)) continue
-        void this.#letEnd(messages, link)
-        return { answered: true, messages: count }
-      }
-    } catch (error) {
-      link.signal.throwIfAborted()
-      if (TransportError.is(error) && error.kind === 'too-large') throw error
-      return { answered: false, messages: count, error }
-    }
-  }
-
-  /** What comes on a stream after its answer is rare but not forbidden; nobody waits for its end. */
-  async #letEnd(messages: AsyncIterator<RpcMessage | RpcReject>, link: LinkedSignal): Promise<void> {
-    const timer = this.#endpoint.clock.after(1_000, () => link.abort())
-    try {
-      for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
-        this.#take(next.value, undefined)
-      }
-    } catch {
-      // It broke, and its answer is here already.
-    } finally {
-      timer[Symbol.dispose]()
-    }
-  }
 
   /** Hands a message to the client. True when it is the answer to the request on whose stream it came. */
   #take(message: RpcMessage | RpcReject, request: RpcRequest | undefined): boolean {

@@ -356,7 +356,10 @@ export class FlawedServer {
   }
 
   #endlessPage(cursor: unknown): Record<string, unknown> {
-    const page = cursor === undefined ? 0 : Number(/^c(\d+)$/.exec(typeof cursor === 'string' ? cursor : '')?.[1] ?? this.#badCursor())
+    const page =
+      cursor === undefined
+        ? 0
+        : Number(/^c(\d+)$/.exec(typeof cursor === 'string' ? cursor : '')?.[1] ?? this.#badCursor())
     const tool = { name: `t${page}`, description: 'One of many.', inputSchema: { type: 'object' } }
     return { tools: [tool], nextCursor: `c${page + 1}` }
   }

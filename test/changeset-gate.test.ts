@@ -10,7 +10,7 @@ test.each([
     'a source of a package',
     ['packages/transport-stdio/src/spawn.ts'],
     [],
-    ['atenea-server', '@atenea/transport-stdio'],
+    ['@atenea/probe', '@atenea/proxy', 'atenea-server', '@atenea/transport-stdio'],
   ],
   [
     'a source that a changeset of another package leaves out',
@@ -18,7 +18,12 @@ test.each([
     [note('atenea-server')],
     ['@atenea/core'],
   ],
-  ['a private package that an app bundles', ['packages/cli/src/flags.ts'], [], ['atenea-server']],
+  [
+    'a private package that an app bundles',
+    ['packages/cli/src/flags.ts'],
+    [],
+    ['@atenea/probe', '@atenea/proxy', 'atenea-server'],
+  ],
   ['an app', ['apps/server/bin/atenea-server.js'], [], ['atenea-server']],
   ['tests and the files of the repository', ['packages/core/src/core.test.ts', 'README.md', 'test/x.test.ts'], [], []],
   ['a release', ['packages/core/CHANGELOG.md'], [], []],
@@ -29,5 +34,10 @@ test.each([
 })
 
 test('a change of mcpcompat reaches what bundles it, and not what depends on it', () => {
-  expect(untoldMembers(members, ['packages/mcpcompat/src/meta.ts'], [])).toEqual(['atenea-server', '@atenea/mcpcompat'])
+  expect(untoldMembers(members, ['packages/mcpcompat/src/meta.ts'], [])).toEqual([
+    '@atenea/probe',
+    '@atenea/proxy',
+    'atenea-server',
+    '@atenea/mcpcompat',
+  ])
 })

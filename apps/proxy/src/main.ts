@@ -14,6 +14,7 @@ import { systemClock, within } from '@atenea/mcpcompat/transport'
 import type { Readiness } from '@atenea/transport-http'
 import { resolve } from 'node:path'
 import { assemble } from './assemble.ts'
+import { Children } from './backends/children.ts'
 import { LazySignIns } from './auth/lazy-sign-ins.ts'
 import { type CommandLine, commandLineFlags, helpText, splitWords } from './command-line.ts'
 import { readSettings } from './config/read-settings.ts'
@@ -49,7 +50,8 @@ async function serve(commandLine: CommandLine, context: AppContext): Promise<Exi
   const { redactor } = context
   const { settings, logger } = await prepare(commandLine, context)
   using signIns = signInsFor(commandLine, context, logger)
-  await using passthrough = assemble(settings, logger, redactor, signIns)
+  await using children = new Children()
+  await using passthrough = assemble(settings, { logger, redactor, signIns, children })
   const report: Readiness = async () => {
     // Whoever keeps clients away while a server is out of reach would otherwise never hear that it is back.
     await within(passthrough.lookAgain({ signal: context.shutdown }), lookMs, systemClock)
@@ -66,6 +68,8 @@ async function serve(commandLine: CommandLine, context: AppContext): Promise<Exi
     logger,
     redactor,
     readiness: report,
+    // what is passed on keeps its bytes
+    payload: 'text',
     onSocket: (connection) => withStatusLine(connection, report),
   })
 }
@@ -76,7 +80,9 @@ const commands: Readonly<Record<string, Command>> = {
     const { settings, logger } = await prepare({ ...commandLine, positionals }, context)
     const { lockFile = resolve('mcp.lock') } = settings
     using signIns = signInsFor(commandLine, context, logger)
-    await using passthrough = assemble({ ...settings, lockFile: undefined }, logger, context.redactor, signIns)
+    await using children = new Children()
+    const { redactor } = context
+    await using passthrough = assemble({ ...settings, lockFile: undefined }, { logger, redactor, signIns, children })
     const { pinTools } = await import('./pin.ts')
     printOut(await pinTools(passthrough, lockFile, context.shutdown))
     return exitCode.ok

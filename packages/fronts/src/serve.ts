@@ -27,6 +27,8 @@ export interface ServeFrontsOptions {
   readonly redactor: Pick<Redactor, 'add'>
   /** What `GET /readyz` answers on HTTP. */
   readonly readiness?: Readiness | undefined
+  /** How the payload of messages is wanted; `text` by dispatchers that pass it on. Default `parsed`. */
+  readonly payload?: 'parsed' | 'text' | undefined
   /** What is served in place of a connection that came in on a socket. */
   readonly onSocket?: ((connection: Connection) => Connection) | undefined
 }
@@ -36,7 +38,7 @@ export interface ServeFrontsOptions {
  * accepted, subscriptions end with their result, calls that were accepted are answered, and the fronts close.
  */
 export async function serveFronts(dispatcher: Dispatcher, options: ServeFrontsOptions): Promise<ExitCode> {
-  const { settings, program, logger, redactor, readiness, onSocket = (connection) => connection } = options
+  const { settings, program, logger, redactor, readiness, payload, onSocket = (connection) => connection } = options
   const { shutdown } = options.context
   const policy = revisionPolicy(settings)
   const onDiagnostic = logDiagnostics(logger)
@@ -52,12 +54,13 @@ export async function serveFronts(dispatcher: Dispatcher, options: ServeFrontsOp
       onDiagnostic,
     })
 
-  const listeners = await listen(settings, (connection) => serveOne(onSocket(connection)), onDiagnostic)
+  const lines = lineOptions(settings, payload, onDiagnostic)
+  const listeners = await listen(settings, lines, (connection) => serveOne(onSocket(connection)))
   let http: HttpFronts | undefined
   if (settings.http.length > 0) {
     // all fronts or none
     const { listenOnHttp } = await import('./http/listen.ts')
-    http = await listenOnHttp(dispatcher, { settings, policy, onDiagnostic, redactor, readiness }).catch(
+    http = await listenOnHttp(dispatcher, { settings, policy, payload, onDiagnostic, redactor, readiness }).catch(
       async (error: unknown) => {
         await Promise.all(listeners.map((listener) => listener.close()))
         throw error
@@ -81,7 +84,7 @@ export async function serveFronts(dispatcher: Dispatcher, options: ServeFrontsOp
   try {
     if (settings.stdio) {
       logger.debug('serving stdin and stdout')
-      await serveOne(openStdio(lineOptions(settings, onDiagnostic)))
+      await serveOne(openStdio(lines))
     } else await aborted(shutdown)
   } finally {
     // The client that started us has left, or a signal came: the sockets go with it.
@@ -95,13 +98,13 @@ export async function serveFronts(dispatcher: Dispatcher, options: ServeFrontsOp
 /** Opens all sockets or none. */
 async function listen(
   settings: FrontSettings,
+  lines: LineOptions,
   serveOne: (connection: Connection) => Promise<void>,
-  onDiagnostic: OnDiagnostic,
 ): Promise<readonly SocketListener[]> {
   const open: SocketListener[] = []
   try {
     for (const path of settings.sockets) {
-      const options = { ...lineOptions(settings, onDiagnostic), closeTimeoutMs: settings.shutdownTimeoutMs }
+      const options = { ...lines, closeTimeoutMs: settings.shutdownTimeoutMs }
       open.push(await listenSocket(path, serveOne, options))
     }
     return open
@@ -113,8 +116,12 @@ async function listen(
 }
 
 /** How lines are read and written. A client that does not read holds up the end no longer than calls that do not end do. */
-function lineOptions({ maxBodyBytes, shutdownTimeoutMs }: FrontSettings, onDiagnostic: OnDiagnostic): LineOptions {
-  return { maxLineBytes: maxBodyBytes, flushTimeoutMs: shutdownTimeoutMs, onDiagnostic }
+function lineOptions(
+  { maxBodyBytes, shutdownTimeoutMs }: FrontSettings,
+  payload: LineOptions['payload'],
+  onDiagnostic: OnDiagnostic,
+): LineOptions {
+  return { payload, maxLineBytes: maxBodyBytes, flushTimeoutMs: shutdownTimeoutMs, onDiagnostic }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

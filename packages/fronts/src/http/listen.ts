@@ -1,6 +1,6 @@
 import { ExitError, exitCode, type Redactor, UsageError } from '@atenea/cli'
 import { type Dispatcher, type OnDiagnostic, type RevisionPolicy, TransportError } from '@atenea/mcpcompat'
-import type { Readiness } from '@atenea/transport-http'
+import type { CreateHttpHandlerOptions, Readiness } from '@atenea/transport-http'
 import { loopbackHosts } from '@atenea/mcpcompat/transport'
 import { type HttpListener, isLoopback, listenHttp } from '@atenea/transport-http/node'
 import type { FrontSettings } from '../front-settings.ts'
@@ -15,6 +15,8 @@ export interface HttpFronts {
 export interface ListenOnHttpOptions {
   readonly settings: FrontSettings
   readonly policy: RevisionPolicy
+  /** How the payload of messages is wanted. */
+  readonly payload: CreateHttpHandlerOptions['payload']
   readonly onDiagnostic: OnDiagnostic
   /** Gets every secret that is read. */
   readonly redactor: Pick<Redactor, 'add'>
@@ -27,7 +29,7 @@ export interface ListenOnHttpOptions {
  */
 export async function listenOnHttp(
   dispatcher: Dispatcher,
-  { settings, policy, onDiagnostic, redactor, readiness }: ListenOnHttpOptions,
+  { settings, policy, payload, onDiagnostic, redactor, readiness }: ListenOnHttpOptions,
 ): Promise<HttpFronts> {
   const { http, allowedOrigins, maxBodyBytes, maxInFlight, shutdownTimeoutMs } = settings
   const auth = await createFrontAuth(settings, { redactor, onDiagnostic })
@@ -48,6 +50,7 @@ export async function listenOnHttp(
         host,
         port,
         policy,
+        payload,
         allowedOrigins,
         maxBodyBytes,
         maxInFlight,

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { createRevisionPolicy, type RevisionPolicy, revisionsOf } from '@atenea/mcpcompat'
 import { listenForConformance } from './conformance-listener.ts'
+import { policyOfList } from './conformance-revisions.ts'
 
 const usage = 'Usage: conformance-server PORT [--revisions LIST]'
 
@@ -14,7 +14,7 @@ export async function main(words: readonly string[]): Promise<void> {
   const port = Number(positionals[0])
   if (positionals.length !== 1 || !Number.isInteger(port)) throw new Error(usage)
   const listener = await listenForConformance({
-    policy: policyOf(values.revisions),
+    policy: policyOfList(values.revisions),
     port,
     onDiagnostic: ({ level, message }) => {
       if (level !== 'debug') process.stderr.write(`${level}: ${message}\n`)
@@ -22,12 +22,4 @@ export async function main(words: readonly string[]): Promise<void> {
   })
   process.stderr.write(`listening on ${listener.url}\n`)
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void listener.close({ timeoutMs: 1_000 }))
-}
-
-/** Exactly the named revisions, of either era; those that are served by default when none is named. */
-function policyOf(list: string | undefined): RevisionPolicy {
-  if (list === undefined) return createRevisionPolicy()
-  const named = list.split(',').map((revision) => revision.trim())
-  const modern = revisionsOf('modern').filter((revision) => named.includes(revision))
-  return createRevisionPolicy({ modern, legacy: named.filter((revision) => !modern.includes(revision)) })
 }

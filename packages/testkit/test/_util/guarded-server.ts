@@ -43,6 +43,7 @@ export async function startGuarded(): Promise<Guarded> {
     tools: [
       { name: 'whoami', handler: (_args: unknown, { principal }) => principal.id },
       { name: 'write', handler: () => 'written' },
+      { name: 'session', handler: (_args: unknown, { hints }) => hints['mcp-session-id'] ?? 'none' },
       { name: 'count', handler: () => String(++counted) },
     ],
   })

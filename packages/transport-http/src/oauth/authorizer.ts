@@ -90,6 +90,8 @@ class Tokens implements OAuthAuthorizer {
   #bearer: AuthFields = {}
   #busy: Promise<unknown> | undefined
   #failure: OAuthError | undefined
+  /** Whether the present token was got by us and the server has not taken it yet. */
+  #unproven = false
   readonly #life = new AbortController()
   /** Scopes of challenges that a sign-in of this process has tried to meet. */
   readonly #tried = new Set<string>()
@@ -118,7 +120,8 @@ class Tokens implements OAuthAuthorizer {
     return this.#fieldsOf(request)
   }
 
-  saw({ headers }: Parameters<NonNullable<Authorizer['saw']>>[0], url: string): void {
+  saw({ status, headers }: Parameters<NonNullable<Authorizer['saw']>>[0], url: string): void {
+    if (status !== 401) this.#unproven = false
     const nonce = headers['dpop-nonce']
     if (nonce !== undefined) this.#dpop?.setNonce(url, nonce)
   }
@@ -178,6 +181,7 @@ class Tokens implements OAuthAuthorizer {
   async #take(signIn: SignIn | undefined): Promise<void> {
     this.#dpop = signIn?.dpopKey === undefined ? undefined : await openDpopKey(signIn.dpopKey)
     this.#current = signIn
+    this.#unproven = false
     if (signIn !== undefined) this.#failure = undefined
     this.#bearer = signIn === undefined ? {} : { authorization: valueOf(signIn) }
     this.#loaded = true
@@ -289,10 +293,17 @@ class Tokens implements OAuthAuthorizer {
         }
         const { resource, issuer } = await this.#discover(refusal.challenges, kept, signal)
         const before = kept?.issuer === issuer.issuer && kept.resource === resource.resource ? kept : undefined
+        if (refusal.status === 401 && before !== undefined && this.#unproven && valueOf(before) === refusal.sent) {
+          throw new OAuthError(
+            'refused',
+            `${safeUrl(this.#server)} does not take the token that ${issuer.issuer} has just issued for it.`,
+          )
+        }
         if (refusal.status === 401 && before?.refreshToken !== undefined) {
           const refreshed = await this.#tryRefresh(before, issuer, signal)
           if (refreshed !== undefined) {
             await this.#take(refreshed)
+            this.#unproven = true
             return true
           }
         }
@@ -433,6 +444,7 @@ class Tokens implements OAuthAuthorizer {
       await this.#store.set(signIn)
       await this.#store.setFailure(this.#server, undefined)
       await this.#take(signIn)
+      this.#unproven = true
     } catch (error) {
       if (!signal.aborted && flow.interactive && OAuthError.is(error) && failuresThatStand.has(error.code)) {
         await this.#store.setFailure(this.#server, { at: this.#now(), code: error.code, message: error.message })

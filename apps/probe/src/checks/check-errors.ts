@@ -47,7 +47,8 @@ export async function checkBigId(to: Conversation): Promise<void> {
   const idText = '9007199254740993'
   const answer = await to.raw(harmless(to), {}, { idText, mayBeSilent: true, timeoutMs: 800 })
   const got = answer.response?.idText
-  if (got === undefined || got === idText || got === 'null') return
+  // a refusal without an id is right, and an id of another kind answers something else
+  if (got === undefined || got === idText || !/^-?\d/.test(got)) return
   to.found('id-rounded', { evidence: `${harmless(to)} with id ${idText} → id ${got}` })
 }
 

@@ -167,9 +167,15 @@ export const httpFindings = {
   },
   'get-answer': {
     level: 'error',
-    requirements: ['MH-ERA-06', 'LG-GET-02'],
+    requirements: ['LG-GET-02'],
     title: 'GET is answered neither with an event stream nor with a refusal that clients understand',
     repair: 'Answer GET with text/event-stream, or with 405 (400 or 404 where a session is missing).',
+  },
+  'get-refusal': {
+    level: 'warning',
+    requirements: ['MH-ERA-06'],
+    title: 'A modern-only server does not answer GET with 405',
+    repair: 'Answer GET with 405 and Allow: POST, so that older clients do not wait for a stream.',
   },
   'http-method-status': {
     level: 'warning',

@@ -94,12 +94,10 @@ async function checkMethods(to: Conversation, speaksLegacy: boolean): Promise<vo
   )
   if (get.http !== undefined) {
     const { status, isEventStream } = get.http
-    const isStream = speaksLegacy && status === 200 && isEventStream
-    const isRefusal = speaksLegacy ? [400, 404, 405, 409].includes(status) : status === 405
-    if (!isStream && !isRefusal) {
-      const type = get.http.headers['content-type'] ?? 'none'
-      to.found('get-answer', { evidence: `GET → ${status}, Content-Type: ${type}` })
-    }
+    const evidence = `GET → ${status}, Content-Type: ${get.http.headers['content-type'] ?? 'none'}`
+    const isLegacyAnswer = (status === 200 && isEventStream) || [400, 404, 405, 409].includes(status)
+    if (speaksLegacy && !isLegacyAnswer) to.found('get-answer', { evidence })
+    else if (!speaksLegacy && status !== 405) to.found('get-refusal', { evidence })
   }
   const put = await to.raw('PUT', {}, { httpMethod: 'PUT', headOnly: true, mayBeSilent: true })
   if (put.http !== undefined && put.http.status !== 405) {

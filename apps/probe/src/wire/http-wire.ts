@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
+import { urlToHttpOptions } from 'node:url'
 import { isSseType } from '@atenea/mcpcompat/transport'
 import { createSseDecoder, type SseDecoder } from '@atenea/transport-http'
+import { createAgents } from '@atenea/transport-http/node'
 import type { Answer, HttpPart } from './answer.ts'
 import type { Stage, WireFailure } from './failure.ts'
 import { type Junk, type Received, readReceived } from './received.ts'
@@ -12,6 +13,8 @@ import { type Junk, type Received, readReceived } from './received.ts'
 const maxBodyBytes = 16 * 1024 * 1024
 /** What is kept of a body for evidence. */
 const keptCharacters = 2_000
+/** How long an unused connection is kept; below the 5 s of most servers. */
+const idleTimeoutMs = 4_000
 /** How long a stream may stay open after its response. */
 const graceMs = 500
 
@@ -35,6 +38,8 @@ export type Marks = Partial<Record<'dns' | 'tcp' | 'tls' | 'http' | 'firstByte',
 
 export interface HttpExchange extends Answer {
   readonly marks: Marks
+  /** Whether it failed on a kept connection before anything came. */
+  readonly wasStale: boolean
 }
 
 /** Requests to one URL, each seen as it is on the wire. */
@@ -44,20 +49,28 @@ export interface HttpWire extends Disposable {
   send(ask: HttpAsk): Promise<HttpExchange>
 }
 
-/** Connections are kept and used again, so only the first exchange shows how one is made. */
+/**
+ * Connections are kept and used again, so only the first exchange shows how one is made. Goes through the proxies that the environment
+ * names, as clients do.
+ */
 export function createHttpWire(target: URL, signal: AbortSignal): HttpWire {
-  const isTls = target.protocol === 'https:'
-  const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  const agents = createAgents({ idleTimeoutMs })
+  const isAddress = isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0
+  const options = urlToHttpOptions(target)
   return {
     url: target,
     send: async (ask) => {
       signal.throwIfAborted()
-      const isAddress = isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0
-      return await new Exchange(ask, signal, isAddress, (headers) =>
-        (isTls ? httpsRequest : httpRequest)(target, { method: ask.method, headers, agent }),
-      ).done
+      const way = await agents.of(target.href)
+      const start = (headers: Record<string, string>): ClientRequest =>
+        way.request({ ...options, method: ask.method, headers, agent: way.agent })
+      const exchange = await new Exchange(ask, signal, isAddress, start).done
+      if (!exchange.wasStale) return exchange
+      // A kept connection that the server closed as it was used again says nothing about the server.
+      way.closeIdle()
+      return await new Exchange(ask, signal, isAddress, start).done
     },
-    [Symbol.dispose]: () => agent.destroy(),
+    [Symbol.dispose]: () => agents.close(),
   }
 }
 
@@ -264,6 +277,7 @@ class Exchange {
       failure: this.#response === undefined ? failure : undefined,
       durationMs: now - this.#started,
       marks: this.#marks,
+      wasStale: failure?.kind === 'unreachable' && this.#head === undefined && this.#request.reusedSocket,
     })
   }
 

@@ -34,6 +34,8 @@ export interface LineWire {
 
 /** Noise beyond this is counted, not kept. */
 const keptNoise = 20
+/** So many messages without an answer among them are no conversation. */
+const floodMessages = 50_000
 /** How long the right answer may come after one with another id. */
 const strayMs = 300
 /** What arrived beyond this is dropped once it was looked at. */
@@ -50,6 +52,7 @@ class Lines implements LineWire {
   readonly faults: Set<LineFault> = new Set<LineFault>()
   firstLineAt: number | undefined
   hasEnded = false
+  #isFlooded = false
   readonly #input: Writable
   readonly #signal: AbortSignal
   /** Ids whose answers nobody waits for any more. */
@@ -122,6 +125,10 @@ class Lines implements LineWire {
         failure = { kind: 'closed', stage: 'line', message: 'the output of the server ended' }
         break
       }
+      if (this.#isFlooded) {
+        failure = { kind: 'closed', stage: 'line', message: 'the server does not stop writing' }
+        break
+      }
       if (this.faults.has('content-length')) {
         failure = { kind: 'closed', stage: 'line', message: 'the server frames with Content-Length' }
         break
@@ -177,6 +184,7 @@ class Lines implements LineWire {
       if (this.noise.length < keptNoise) this.noise.push(message)
     } else {
       this.#received.push(message)
+      this.#isFlooded = this.#received.length - this.#next > floodMessages
       if (message.kind === 'request') {
         const answer = this.onRequest?.(message)
         if (answer !== undefined) this.write(answer)

@@ -31,6 +31,8 @@ export interface Reply {
 }
 
 const key = (name: string): string => `io.modelcontextprotocol/${name}`
+/** Flaws of a server without the legacy era. */
+const modernOnly: readonly string[] = ['legacy-refusal-unnamed', 'get-refusal']
 const info = { name: 'flawed', version: '1.0.0' }
 
 class Failure extends Error {
@@ -154,7 +156,7 @@ export class FlawedServer {
   }
 
   #supported(): readonly string[] {
-    return this.flaw === 'legacy-refusal-unnamed' ? [this.#setup.modern] : [this.#setup.modern, this.#setup.legacy]
+    return modernOnly.includes(this.flaw) ? [this.#setup.modern] : [this.#setup.modern, this.#setup.legacy]
   }
 
   #capabilities(): object {
@@ -262,7 +264,8 @@ export class FlawedServer {
     const { flaw } = this
     const { modern, legacy } = this.#setup
     if (flaw === 'legacy-refusal-unnamed') throw new Failure(-32_601, 'Method not found', 400)
-    if (flaw === 'discover-version-refused') throw new Failure(-32_601, `Served: ${modern}`, 400)
+    if (flaw === 'discover-version-refused' || flaw === 'get-refusal')
+      throw new Failure(-32_601, `Served: ${modern}`, 400)
     const asked = params['protocolVersion']
     const base = {
       protocolVersion: asked === legacy ? asked : legacy,

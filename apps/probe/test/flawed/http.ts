@@ -75,6 +75,8 @@ class Endpoint {
     if (method === 'DELETE' && typeof id === 'string') {
       if (flaw !== 'session-after-delete') this.#sessions.delete(id)
       response.writeHead(flaw === 'session-delete-status' ? 400 : 204).end()
+    } else if (method === 'GET' && flaw === 'get-refusal') {
+      response.writeHead(404).end()
     } else if (method === 'GET' && flaw === 'get-answer') {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hello</p>')
     } else {

@@ -2,6 +2,7 @@ import { type Logger, type Redactor, UsageError } from '@atenea/cli'
 import { createPrincipalPolicy, logDiagnostics, revisionPolicy } from '@atenea/fronts'
 import { type CreatePassthroughOptions, createPassthrough, type Passthrough } from '@atenea/passthrough'
 import type { LazySignIns } from './auth/lazy-sign-ins.ts'
+import type { Children } from './backends/children.ts'
 import { createConnect, startTimeoutOf } from './backends/connect.ts'
 import { createVerdictFile } from './backends/verdict-file.ts'
 import { chainVariable } from './config/own-chain.ts'
@@ -11,8 +12,16 @@ import { addBackendSecrets } from './secrets.ts'
 import type { NameFilter, Settings } from './settings.ts'
 import { version } from './version.ts'
 
+export interface AssembleOptions {
+  readonly logger: Logger
+  readonly redactor: Redactor
+  readonly signIns: LazySignIns
+  /** Gets every process that is started. */
+  readonly children: Children
+}
+
 /** The proxy as a dispatcher: nothing is started or connected before somebody needs it. */
-export function assemble(settings: Settings, logger: Logger, redactor: Redactor, signIns: LazySignIns): Passthrough {
+export function assemble(settings: Settings, { logger, redactor, signIns, children }: AssembleOptions): Passthrough {
   const onDiagnostic = logDiagnostics(logger)
   const { backends, verdictFile, legacyRevisions, maxBodyBytes, shutdownTimeoutMs, logFormat, configChain } = settings
   for (const backend of backends) addBackendSecrets(backend, redactor)
@@ -25,6 +34,7 @@ export function assemble(settings: Settings, logger: Logger, redactor: Redactor,
     closeTimeoutMs: shutdownTimeoutMs,
     childEnv: configChain === undefined ? {} : { [chainVariable]: configChain },
     signIns,
+    children,
   }
   return create({
     info: { name: 'atenea-proxy', title: 'Atenea: proxy', version },

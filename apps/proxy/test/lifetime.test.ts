@@ -94,6 +94,44 @@ test('D13: 20 calls over HTTP, half of them given up, leave one child', async ()
   expect(isAlive(Number(pid))).toBe(false)
 })
 
+test('a server that is still starting ends with the proxy', async () => {
+  await using proxy = new ProxyProcess(['--', 'sh', '-c', 'echo pid $$ >&2; exec sleep 1000'])
+  const answer = proxy.ask(1, 'tools/list').catch((error: unknown) => error)
+  const [, pid] = (await proxy.says(/\[sh\] pid (\d+)/)) as RegExpExecArray
+  proxy.child.kill('SIGTERM')
+  const begun = performance.now()
+  expect(await proxy.ended).toEqual(ended)
+  expect(performance.now() - begun).toBeLessThan(8_000)
+  await answer
+  expect(isAlive(Number(pid))).toBe(false)
+})
+
+test('a server that heeds neither the end of its input nor SIGTERM is killed, with what it has started', async () => {
+  const stubborn = 'trap "" TERM; sleep 1000 & echo pids $$ $! >&2; while true; do sleep 0.1; done'
+  await using proxy = new ProxyProcess(['--backend-protocol', 'modern', '--', 'sh', '-c', stubborn])
+  const answer = proxy.ask(1, 'tools/list').catch((error: unknown) => error)
+  const [, ...pids] = (await proxy.says(/\[sh\] pids (\d+) (\d+)/)) as RegExpExecArray
+  proxy.endInput()
+  expect(await proxy.ended).toEqual(ended)
+  await answer
+  expect(pids.map((pid) => isAlive(Number(pid)))).toEqual([false, false])
+})
+
+test('all fronts share one child, which ends with the proxy', async () => {
+  const { proxy, url } = await servingHttp('--stdio', '--', ...stdioServer('sdk-v2'))
+  await using _proxy = proxy
+  const pid = await pidOf(proxy)
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const client = new Client({ name: 'c', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  const { content } = await client.callTool({ name: 'pid', arguments: {} })
+  expect(content).toEqual([{ type: 'text', text: String(pid) }])
+  await client.close()
+  proxy.endInput()
+  expect(await proxy.ended).toEqual(ended)
+  expect(isAlive(pid)).toBe(false)
+})
+
 test('nothing is started before somebody asks for it', async () => {
   const { proxy } = await servingHttp('--', '/no/such/program')
   await using _proxy = proxy

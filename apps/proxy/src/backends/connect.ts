@@ -8,6 +8,7 @@ import type { LazySignIns } from '../auth/lazy-sign-ins.ts'
 import { mayDownload } from '../config/read-target.ts'
 import type { BackendSetting } from '../settings.ts'
 import { createChildLog } from './child-log.ts'
+import type { Children } from './children.ts'
 import { withKnownEra } from './known-era.ts'
 import { withPatience } from './patience.ts'
 import { processKey } from './process-key.ts'
@@ -22,6 +23,7 @@ export interface BackendSurroundings {
   readonly maxMessageBytes: number
   /** How long a server that is stopped gets to end by itself. */
   readonly closeTimeoutMs: number
+  readonly children: Children
   /** What everything that is started finds in its environment besides. */
   readonly childEnv: Readonly<Record<string, string>>
 }
@@ -67,14 +69,14 @@ function processConnect(
   around: BackendSurroundings,
 ): Connect {
   const { name, inheritEnv, startTimeoutMs = startTimeoutOf(setting) } = setting
-  const { logger, logFormat, redactor, verdicts, maxMessageBytes, closeTimeoutMs, childEnv } = around
+  const { logger, logFormat, redactor, verdicts, maxMessageBytes, closeTimeoutMs, childEnv, children } = around
   const { command, args, cwd, env } = target
   const log = createChildLog(name, { logger, format: logFormat, redactor })
   return async (options) =>
     await withKnownEra(processKey(target, inheritEnv), storeFor(options, verdicts), async (prior) =>
       connectDuplex(
-        async ({ signal, purpose }) =>
-          await spawnServer({
+        async ({ signal, purpose }) => {
+          const server = await spawnServer({
             command,
             args,
             cwd,
@@ -88,7 +90,10 @@ function processConnect(
             closeTimeoutMs,
             signal,
             onDiagnostic: options.onDiagnostic,
-          }),
+          })
+          children.add(server)
+          return server
+        },
         {
           ...options,
           prior,

@@ -90,6 +90,19 @@ test('H01: a dead port is told with its port, and nothing is tried on', async ()
   expect(report.steps.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(['discover', 'tcp'])
 })
 
+test('H01: a proxy of the environment that is not there is told as such', async () => {
+  const proxy = new URL(await deadUrl()).host
+  vi.stubEnv('HTTP_PROXY', `http://user:zzz@${proxy}`)
+  vi.stubEnv('NO_PROXY', '')
+  try {
+    const report = await probed({ kind: 'url', url: 'http://atenea-probe.invalid/mcp' })
+    expect(report.verdict.cause).toMatch(`leads through the proxy http://${proxy}`)
+    expect(JSON.stringify(report)).not.toContain('zzz')
+  } finally {
+    vi.unstubAllEnvs()
+  }
+})
+
 test('H01: a name that there is not', async () => {
   const report = await probed({ kind: 'url', url: 'http://atenea-probe.invalid/mcp' }, { timeoutMs: 5_000 })
   expect(report).toMatchObject({ outcome: 'unreachable' })

@@ -6,6 +6,12 @@ import type { Trouble } from '../trouble.ts'
 export function explainFailure(failure: WireFailure, url: URL): Trouble {
   const host = url.hostname
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port
+  if (failure.proxy !== undefined && failure.stage !== 'body') {
+    return {
+      cause: `The way to ${host} leads through the proxy ${failure.proxy}, and there it ends (${failure.code ?? failure.message}).`,
+      repair: 'Correct HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY if it is to be reached directly.',
+    }
+  }
   if (failure.kind === 'timeout') return explainTimeout(failure, host, port)
   if (failure.kind === 'too-large') {
     return {

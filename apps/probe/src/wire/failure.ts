@@ -8,4 +8,6 @@ export interface WireFailure {
   /** The code of the system or of TLS, such as `ECONNREFUSED`. */
   readonly code?: string | undefined
   readonly message: string
+  /** The proxy that the environment puts on the way. */
+  readonly proxy?: string | undefined
 }

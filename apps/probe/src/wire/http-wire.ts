@@ -61,23 +61,32 @@ export function createHttpWire(target: URL, signal: AbortSignal): HttpWire {
     url: target,
     send: async (ask) => {
       signal.throwIfAborted()
-      const way = await agents.of(target.href)
-      const start = (headers: Record<string, string>): ClientRequest =>
-        way.request({ ...options, method: ask.method, headers, agent: way.agent })
-      const exchange = await new Exchange(ask, signal, isAddress, start).done
+      const agent = await agents.of(target.href)
+      const start: Way['start'] = (headers) =>
+        agent.request({ ...options, method: ask.method, headers, agent: agent.agent })
+      const way = { isAddress, start, ...(agent.proxy !== undefined && { proxy: agent.proxy }) }
+      const exchange = await new Exchange(ask, signal, way).done
       if (!exchange.wasStale) return exchange
       // A kept connection that the server closed as it was used again says nothing about the server.
-      way.closeIdle()
-      return await new Exchange(ask, signal, isAddress, start).done
+      agent.closeIdle()
+      return await new Exchange(ask, signal, way).done
     },
     [Symbol.dispose]: () => agents.close(),
   }
 }
 
+/** How requests to the target are made. */
+interface Way {
+  /** Whether the host is an address, so that no name is looked up. */
+  readonly isAddress: boolean
+  readonly proxy?: string
+  start(headers: Record<string, string>): ClientRequest
+}
+
 class Exchange {
   readonly done: Promise<HttpExchange>
   readonly #ask: HttpAsk
-  readonly #isAddress: boolean
+  readonly #way: Way
   readonly #started = performance.now()
   readonly #marks: Marks = {}
   readonly #others: Received[] = []
@@ -97,19 +106,14 @@ class Exchange {
   #grace: NodeJS.Timeout | undefined
   #isDone = false
 
-  constructor(
-    ask: HttpAsk,
-    signal: AbortSignal,
-    isAddress: boolean,
-    start: (headers: Record<string, string>) => ClientRequest,
-  ) {
+  constructor(ask: HttpAsk, signal: AbortSignal, way: Way) {
     this.#ask = ask
-    this.#isAddress = isAddress
+    this.#way = way
     const body = ask.body === undefined ? undefined : Buffer.from(ask.body)
     const { promise, resolve, reject } = withResolvers<HttpExchange>()
     this.done = promise
     this.#settle = resolve
-    this.#request = start({
+    this.#request = way.start({
       ...ask.headers,
       ...(body !== undefined && { 'content-length': String(body.length) }),
     })
@@ -146,7 +150,7 @@ class Exchange {
     }
     const isTls = 'encrypted' in socket
     // an address needs no lookup
-    begin(this.#isAddress ? 'tcp' : 'dns')
+    begin(this.#way.isAddress ? 'tcp' : 'dns')
     socket.once('lookup', (error: Error | null) => {
       if (error !== null) return
       end('dns')
@@ -259,7 +263,14 @@ class Exchange {
   }
 
   #fail(kind: WireFailure['kind'], code: string | undefined, message: string): void {
-    this.#finish({ kind, stage: this.#stage, message, ...(code !== undefined && { code }) })
+    const { proxy } = this.#way
+    this.#finish({
+      kind,
+      stage: this.#stage,
+      message,
+      ...(code !== undefined && { code }),
+      ...(proxy !== undefined && { proxy }),
+    })
   }
 
   #finish(failure?: WireFailure): void {

@@ -6,6 +6,8 @@ import { safeUrl } from '../safe-url.ts'
 export interface AgentOf {
   readonly agent: Agent
   readonly isTls: boolean
+  /** The proxy on the way, without its credentials. */
+  readonly proxy?: string
   request(options: RequestOptions): ClientRequest
   /** Closes connections that nobody uses at the moment. */
   closeIdle(): void
@@ -65,7 +67,10 @@ export function createAgents(options: CreateAgentsOptions): Agents {
     const Proxied = isTls
       ? (await import('https-proxy-agent')).HttpsProxyAgent
       : (await import('http-proxy-agent')).HttpProxyAgent
-    return kept(`${String(isTls)} ${proxy}`, () => wayOf(new Proxied(proxy, agentOptions), isTls))
+    return kept(`${String(isTls)} ${proxy}`, () => ({
+      ...wayOf(new Proxied(proxy, agentOptions), isTls),
+      proxy: safeUrl(proxy),
+    }))
   }
 
   return {

@@ -2,6 +2,7 @@
 export type { Ask, CacheHints, Call, Outcome } from './contract/call.ts'
 export type {
   AbortOptions,
+  AbortWatcher,
   CallContext,
   LogLevel,
   Peer,

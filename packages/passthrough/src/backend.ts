@@ -21,6 +21,7 @@ import {
   type ClientConnection,
   type Clock,
   createCallerContext,
+  isOutcome,
   keepsSessions,
   type PeerSession,
 } from '@atenea/mcpcompat/transport'
@@ -32,7 +33,7 @@ import type { OnPassthroughEvent } from './events.ts'
 import { askNotBridged, busy, failureForCaller, overdue, waiting } from './failures.ts'
 import { isListen, keepListen, listenDrained } from './kept-listen.ts'
 import { Link } from './link.ts'
-import { type CallLimits, RelayedCall } from './relayed-call.ts'
+import { type CallLimits, isAborted, RelayedCall } from './relayed-call.ts'
 import type { BackendState, BackendStatus } from './status.ts'
 
 /** What all backends of a proxy share. */
@@ -62,6 +63,7 @@ export class Backend implements BackendPort, AsyncDisposable {
   readonly #options: BackendOptions
   readonly #around: BackendSurroundings
   readonly #limits: CallLimits
+  readonly #now: () => number
   readonly #deadlines: Deadlines
   readonly #maxInFlight: number
   readonly #drain = new AbortController()
@@ -87,6 +89,7 @@ export class Backend implements BackendPort, AsyncDisposable {
     this.#limits = { callTimeoutMs: options.callTimeoutMs ?? 120_000, maxCallMs: options.maxCallMs ?? 1_800_000 }
     this.#deadlines = new Deadlines(around.clock, Math.min(this.#limits.callTimeoutMs, this.#limits.maxCallMs))
     this.#maxInFlight = options.maxInFlight ?? 4_096
+    this.#now = () => around.clock.now()
     this.#firstBackOff = new BackOff(options.backoff)
     if (options.mode === 'legacy') this.#keepsSessions = true
     if (options.mode === 'modern') this.#keepsSessions = false
@@ -359,38 +362,77 @@ export class Backend implements BackendPort, AsyncDisposable {
     return await this.#relay(call, context, made.link, made.connection)
   }
 
-  /** Whether the caller is of the same kind as the backend: then they may ask each other whatever they agreed on. */
-  #isSameKind(context: CallContext, connection: ClientConnection): boolean {
-    return (context.session !== undefined) === keepsSessions(connection.observed)
+  /** Whether the backend may ask the caller: always when they are of the same kind, and otherwise when questions cross. */
+  #mayAsk(context: CallContext, connection: ClientConnection): boolean {
+    return this.#around.bridgeInput || (context.session !== undefined) === keepsSessions(connection.observed)
   }
 
-  async #relay(call: Call, context: CallContext, link: Link, connection: ClientConnection): Promise<Outcome> {
-    const { clock, bridgeInput } = this.#around
-    const mayAsk = bridgeInput || this.#isSameKind(context, connection)
-    const relayed = new RelayedCall(context, mayAsk ? context.peer : withoutAsks(context.peer), this.#limits, () =>
-      clock.now(),
-    )
-    this.#deadlines.add(relayed)
+  #relay(call: Call, context: CallContext, link: Link, connection: ClientConnection): Promise<Outcome> {
+    const mayAsk = this.#mayAsk(context, connection)
+    const relayed = this.#begin(call, context, mayAsk)
     link.openCalls++
     try {
-      const outcome = await connection.call(call, relayed)
-      link.succeeded()
-      if (outcome.kind === 'ask' && !mayAsk) throw askNotBridged(outcome, call)
-      return outcome
+      const outcome = connection.call(call, relayed)
+      return this.#follow(isOutcome(outcome) ? Promise.resolve(outcome) : outcome, relayed, link, connection, mayAsk)
     } catch (error) {
-      if (context.signal.aborted) throw error
-      if (relayed.expiredAfterMs !== undefined) throw this.#overdue(call, relayed.expiredAfterMs)
-      if (this.#isUnsent(error, connection, link)) return await this.#again(call, context, error, mayAsk)
+      return this.#failed(error, relayed, link, connection, mayAsk)
+    }
+  }
+
+  // By itself, since closures cost every call of the function that holds them.
+  #follow(
+    outcome: Promise<Outcome>,
+    relayed: RelayedCall,
+    link: Link,
+    connection: ClientConnection,
+    mayAsk: boolean,
+  ): Promise<Outcome> {
+    return outcome.then(
+      (value) => this.#answered(value, relayed, link, mayAsk),
+      (error: unknown) => this.#failed(error, relayed, link, connection, mayAsk),
+    )
+  }
+
+  #answered(outcome: Outcome, relayed: RelayedCall, link: Link, mayAsk: boolean): Outcome {
+    this.#end(relayed, link)
+    link.succeeded()
+    if (outcome.kind === 'ask' && !mayAsk) throw askNotBridged(outcome, relayed.call)
+    return outcome
+  }
+
+  async #failed(
+    error: unknown,
+    relayed: RelayedCall,
+    link: Link,
+    connection: ClientConnection,
+    mayAsk: boolean,
+  ): Promise<never | Outcome> {
+    try {
+      const { call, origin, expiredAfterMs } = relayed
+      if (isAborted(origin)) throw error
+      if (expiredAfterMs !== undefined) throw this.#overdue(call, expiredAfterMs)
+      if (this.#isUnsent(error, connection, link)) return await this.#again(call, origin, error, mayAsk)
       if (TransportError.is(error) && (error.kind === 'unreachable' || error.kind === 'timeout')) link.failed(error)
       else if (RpcError.is(error)) link.succeeded()
       throw failureForCaller(error, this.name)
     } finally {
-      relayed.end()
-      this.#deadlines.remove(relayed)
-      this.#openCalls--
-      link.openCalls--
-      link.lastUsed = clock.now()
+      this.#end(relayed, link)
     }
+  }
+
+  #begin(call: Call, origin: CallContext, mayAsk: boolean): RelayedCall {
+    const peer = mayAsk ? undefined : withoutAsks(origin.peer)
+    const relayed = new RelayedCall({ call, origin, peer, limits: this.#limits, now: this.#now })
+    this.#deadlines.add(relayed)
+    return relayed
+  }
+
+  #end(relayed: RelayedCall, link: Link): void {
+    relayed.end()
+    this.#deadlines.remove(relayed)
+    this.#openCalls--
+    link.openCalls--
+    link.lastUsed = this.#now()
   }
 
   /**
@@ -408,23 +450,18 @@ export class Backend implements BackendPort, AsyncDisposable {
   }
 
   async #again(call: Call, context: CallContext, first: unknown, mayAsk: boolean): Promise<Outcome> {
-    const { clock } = this.#around
-    const failed = (error: unknown): unknown => failureForCaller(error, this.name)
     // What a connection that is gone had asked cannot be answered on another one.
-    if (context.resume !== undefined) throw failed(first)
-    const relayed = new RelayedCall(context, mayAsk ? context.peer : withoutAsks(context.peer), this.#limits, () =>
-      clock.now(),
-    )
-    this.#deadlines.add(relayed)
+    if (context.resume !== undefined) throw failureForCaller(first, this.name)
+    const relayed = this.#begin(call, context, mayAsk)
     try {
       const { connection } = await this.#connect(context, relayed.signal)
       const outcome = await connection.call(call, relayed)
       if (outcome.kind === 'ask' && !mayAsk) throw askNotBridged(outcome, call)
       return outcome
     } catch (error) {
-      if (context.signal.aborted) throw error
+      if (isAborted(context)) throw error
       if (relayed.expiredAfterMs !== undefined) throw this.#overdue(call, relayed.expiredAfterMs)
-      throw failed(error)
+      throw failureForCaller(error, this.name)
     } finally {
       relayed.end()
       this.#deadlines.remove(relayed)

@@ -1,4 +1,5 @@
 import {
+  type AbortWatcher,
   type Call,
   type CallContext,
   type JsonObject,
@@ -22,24 +23,38 @@ export interface CallLimits {
   readonly maxCallMs: number
 }
 
-/**
- * The context with which a call goes to a backend: that of its caller, with a signal that also aborts when the backend takes too long. Progress
- * gives it more time, up to a ceiling.
- */
-export class RelayedCall implements CallContext, Limited {
+export interface RelayedCallOptions {
+  readonly call: Call
+  /** The context of the caller. */
   readonly origin: CallContext
-  readonly peer: Peer
+  /** Whom the backend takes the caller for, where that is not the caller itself. */
+  readonly peer: Peer | undefined
+  readonly limits: CallLimits
+  readonly now: () => number
+}
+
+/**
+ * The context with which a call goes to a backend: that of its caller, which also ends when the backend takes too long. Progress gives it
+ * more time, up to a ceiling. Made for every call, so nothing in it is made before it is needed.
+ */
+export class RelayedCall implements CallContext, AbortWatcher, Limited {
+  readonly origin: CallContext
+  readonly call: Call
   dueAt: number
   /** Set when the backend took too long: how long it had been given. */
   expiredAfterMs: number | undefined
+  readonly #peer: Peer | undefined
   readonly #limits: CallLimits
   readonly #startedAt: number
   readonly #now: () => number
   #abort: AbortController | undefined
+  #watcher: AbortWatcher | undefined
+  #isAttached = false
 
-  constructor(origin: CallContext, peer: Peer, limits: CallLimits, now: () => number) {
+  constructor({ call, origin, peer, limits, now }: RelayedCallOptions) {
+    this.call = call
     this.origin = origin
-    this.peer = peer
+    this.#peer = peer
     this.#limits = limits
     this.#now = now
     this.#startedAt = now()
@@ -49,11 +64,40 @@ export class RelayedCall implements CallContext, Limited {
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController()
-      const { signal } = this.origin
-      if (signal.aborted) this.#abort.abort(signal.reason)
-      else signal.addEventListener('abort', this.#follow, { once: true })
+      if (isAborted(this.origin)) this.#abort.abort(this.origin.signal.reason)
+      else this.#attach()
     }
     return this.#abort.signal
+  }
+
+  get isAborted(): boolean {
+    return this.expiredAfterMs !== undefined || isAborted(this.origin)
+  }
+
+  watch(watcher: AbortWatcher): void {
+    this.#watcher = watcher
+    this.#attach()
+  }
+
+  unwatch(watcher: AbortWatcher): void {
+    if (this.#watcher === watcher) this.#watcher = undefined
+  }
+
+  /** The caller has given up, or time is. */
+  aborted(reason: unknown): void {
+    this.#abort?.abort(reason)
+    const watcher = this.#watcher
+    this.#watcher = undefined
+    watcher?.aborted(reason)
+  }
+
+  get peer(): Peer {
+    return this.#peer ?? this.origin.peer
+  }
+
+  /** A caller that is shown as somebody else cannot be passed on as it came. */
+  get source(): CallContext['source'] {
+    return this.#peer === undefined ? this.origin.source : undefined
   }
 
   get principal(): Principal {
@@ -101,14 +145,32 @@ export class RelayedCall implements CallContext, Limited {
 
   expire(): void {
     this.expiredAfterMs = Math.round(this.#now() - this.#startedAt)
-    this.#abort ??= new AbortController()
-    this.#abort.abort(new DOMException(`no answer within ${this.expiredAfterMs} ms`, 'TimeoutError'))
+    this.aborted(new DOMException(`no answer within ${this.expiredAfterMs} ms`, 'TimeoutError'))
   }
 
   /** The call is over: nothing stays attached to its caller. */
   end(): void {
-    if (this.#abort !== undefined) this.origin.signal.removeEventListener('abort', this.#follow)
+    if (!this.#isAttached) return
+    if (this.origin.unwatch === undefined) this.origin.signal.removeEventListener('abort', this.#onSignal)
+    else this.origin.unwatch(this)
   }
 
-  readonly #follow = (): void => this.#abort?.abort(this.origin.signal.reason)
+  #attach(): void {
+    if (this.#isAttached) return
+    this.#isAttached = true
+    if (this.origin.watch === undefined) this.origin.signal.addEventListener('abort', this.#onSignal, { once: true })
+    else this.origin.watch(this)
+  }
+
+  get #onSignal(): () => void {
+    this.#listener ??= () => this.aborted(this.origin.signal.reason)
+    return this.#listener
+  }
+
+  #listener: (() => void) | undefined
+}
+
+/** Whether a caller has given up, without making a signal to find out. */
+export function isAborted(context: CallContext): boolean {
+  return context.isAborted ?? context.signal.aborted
 }

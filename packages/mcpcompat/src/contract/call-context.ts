@@ -4,7 +4,17 @@ import type { RpcId } from '../jsonrpc/message.ts'
 import { memberOf } from '../member.ts'
 import { stripEnvelopeMeta, stripEnvelopeText } from '../meta.ts'
 import type { Call, Outcome } from './call.ts'
-import type { CallContext, LogLevel, Peer, Principal, Resume, Scope, WireHints } from './context.ts'
+import type {
+  AbortWatcher,
+  CallContext,
+  CallSource,
+  LogLevel,
+  Peer,
+  Principal,
+  Resume,
+  Scope,
+  WireHints,
+} from './context.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { notice as noticeName } from './methods.ts'
 import type { PeerSession } from './peer-session.ts'
@@ -44,6 +54,8 @@ export function createCallContext(options: CreateCallContextOptions): ServedCont
   return new ServedContext(host, id, decoded, principal, hints, scope, session)
 }
 
+const noMeta: JsonObject = Object.freeze({})
+
 /** What most calls never need, kept apart so that they do not pay for it. */
 class Extras {
   scope: OwnedScope | undefined
@@ -71,6 +83,7 @@ export class ServedContext implements CallContext {
   readonly #decoded: DecodedCall
   readonly #sharedScope: Scope | undefined
   #extras: Extras | undefined
+  #watcher: AbortWatcher | undefined
 
   constructor(
     host: CallHost,
@@ -104,7 +117,13 @@ export class ServedContext implements CallContext {
     return this.#decoded.context.logLevel
   }
 
+  get source(): CallSource | undefined {
+    // Another round of an ask brings other answers than the request did.
+    return this.resume === this.#decoded.context.resume ? this.#decoded.source : undefined
+  }
+
   get meta(): JsonObject {
+    if (this.#decoded.context.rawMeta === undefined) return noMeta
     const extras = this.#extra()
     extras.meta ??= stripEnvelopeMeta(this.#decoded.context.rawMeta)
     return extras.meta
@@ -135,6 +154,18 @@ export class ServedContext implements CallContext {
     return extras.scope
   }
 
+  get isAborted(): boolean {
+    return this.#extras?.cancel !== undefined
+  }
+
+  watch(watcher: AbortWatcher): void {
+    this.#watcher = watcher
+  }
+
+  unwatch(watcher: AbortWatcher): void {
+    if (this.#watcher === watcher) this.#watcher = undefined
+  }
+
   get cancelled(): boolean {
     return this.#extras?.cancel !== undefined
   }
@@ -160,6 +191,9 @@ export class ServedContext implements CallContext {
     const extras = this.#extra()
     extras.cancel = { reason }
     extras.abort?.abort(reason)
+    const watcher = this.#watcher
+    this.#watcher = undefined
+    watcher?.aborted(reason)
   }
 
   /** Closes the scope of this call, when somebody used it. A shared one belongs to others and stays open. */

@@ -55,15 +55,29 @@ export class ClientLine {
     if (taken !== undefined) taken.then(undefined, () => undefined)
   }
 
-  /** Sends a request. `failed` hears when it could not be handed over, or that its answer will never come. */
-  handOver(message: RpcMessage, failed: (error: unknown) => void): void {
+  /**
+   * Sends the request of a call. `failed` hears when it could not be handed over, or that its answer will never come; by default the call
+   * fails.
+   */
+  handOver(
+    message: RpcMessage,
+    pending: PendingCall,
+    failed: (pending: PendingCall, error: unknown) => void = this.#failed,
+  ): void {
     try {
       const taken = this.#port.send(message)
-      if (taken !== undefined) taken.then(undefined, failed)
+      if (taken !== undefined) this.#follow(taken, pending, failed)
     } catch (error) {
-      failed(error)
+      failed(pending, error)
     }
   }
+
+  // By itself, since a closure costs every call of the function that holds it.
+  #follow(taken: Promise<void>, pending: PendingCall, failed: (pending: PendingCall, error: unknown) => void): void {
+    taken.then(undefined, (error: unknown) => failed(pending, error))
+  }
+
+  readonly #failed = (pending: PendingCall, error: unknown): void => this.pending.reject(pending, error)
 
   /** Gives a call the answer that came for it. What is no result of its method is refused here. */
   settle(codec: WireCodec, pending: PendingCall, message: RpcResponse): void {

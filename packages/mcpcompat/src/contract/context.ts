@@ -54,6 +54,19 @@ export interface Scope {
   readonly state: Map<symbol, unknown>
 }
 
+/** Hears of the end of a call before its outcome. */
+export interface AbortWatcher {
+  aborted(reason: unknown): void
+}
+
+/** A call as it stood in its request, for those who pass it on as it is. */
+export interface CallSource {
+  readonly call: Call
+  /** With everything that belongs to the envelope, in the words of this revision. No member is there twice. */
+  readonly params: JsonText
+  readonly revision: string
+}
+
 /** Everything around a call. One object per call, made by the carrier's serving loop, valid until the outcome is known. */
 export interface CallContext {
   /** Aborts on the peer's cancel, a deadline, a disconnect (where the era says so) and shutdown. Made on first use. */
@@ -73,6 +86,19 @@ export interface CallContext {
   readonly scope: Scope
   /** The session that this call is part of, on carriers that keep one; its scope is that of the call. */
   readonly session?: PeerSession | undefined
+  /**
+   * What this context was read from. Only for a context that changes nothing of it: whoever wraps one and says something else about the
+   * caller leaves it out.
+   */
+  readonly source?: CallSource | undefined
+  /** Whether `signal` is aborted, or would be if there were one. Where this is, so are `watch` and `unwatch`. */
+  readonly isAborted?: boolean
+  /**
+   * Tells the one who carries the call out when it is aborted, as a listener on `signal` would hear it, without a signal being made for every
+   * call. There is one watcher at a time, the last. Not to be called once it is aborted.
+   */
+  watch?(watcher: AbortWatcher): void
+  unwatch?(watcher: AbortWatcher): void
   /** The context that this one stands for, where somebody on the way limits or changes another's. */
   readonly origin?: CallContext | undefined
   /**

@@ -2,8 +2,9 @@ import { TransportError } from '../jsonrpc/errors.ts'
 import type { RpcId } from '../jsonrpc/message.ts'
 import { memberOf } from '../member.ts'
 import type { Call, Outcome } from './call.ts'
-import type { CallContext } from './context.ts'
+import type { AbortWatcher, CallContext } from './context.ts'
 import type { OnDiagnostic } from './diagnostics.ts'
+import type { RequestContext } from './wire.ts'
 
 /** One call that was sent and waits for its outcome. */
 export class PendingCall {
@@ -28,12 +29,47 @@ export class PendingCall {
   }
 }
 
-interface Waiting {
+/** Somebody who waits for a call. */
+class Waiting implements AbortWatcher {
   readonly pending: PendingCall
-  readonly resolve: (outcome: Outcome) => void
-  readonly reject: (reason: unknown) => void
-  readonly signal: AbortSignal
-  readonly onAbort: () => void
+  resolve: (outcome: Outcome) => void = unheard
+  reject: (reason: unknown) => void = unheard
+  readonly #calls: PendingCalls
+  readonly #context: CallContext
+  readonly #onAbort: (pending: PendingCall, reason: unknown) => void
+  #onSignal: (() => void) | undefined
+
+  constructor(calls: PendingCalls, pending: PendingCall, onAbort: (pending: PendingCall, reason: unknown) => void) {
+    this.#calls = calls
+    this.pending = pending
+    this.#context = pending.context
+    this.#onAbort = onAbort
+  }
+
+  /** From now on it hears of the abort. */
+  attach(): void {
+    if (this.#context.watch !== undefined) {
+      this.#context.watch(this)
+      return
+    }
+    const { signal } = this.#context
+    this.#onSignal = () => this.aborted(signal.reason)
+    signal.addEventListener('abort', this.#onSignal, { once: true })
+  }
+
+  detach(): void {
+    if (this.#onSignal === undefined) this.#context.unwatch?.(this)
+    else this.#context.signal.removeEventListener('abort', this.#onSignal)
+  }
+
+  aborted(reason: unknown): void {
+    this.#calls.reject(this.pending, reason)
+    this.#onAbort(this.pending, reason)
+  }
+}
+
+function unheard(): void {
+  // Replaced before anybody can call it.
 }
 
 /**
@@ -56,16 +92,17 @@ export class PendingCalls {
     return id === undefined ? undefined : this.#waiting.get(id)?.pending
   }
 
-  /** Waits for a call. `onAbort` runs when the caller gave up, after the call has rejected and is forgotten. */
-  wait(pending: PendingCall, onAbort: (reason: unknown) => void): Promise<Outcome> {
+  /**
+   * Waits for a call that is not aborted yet. `onAbort` runs when the caller gave up, after the call has rejected and is forgotten; one
+   * function serves all calls.
+   */
+  wait(pending: PendingCall, onAbort: (pending: PendingCall, reason: unknown) => void): Promise<Outcome> {
+    const waiting = new Waiting(this, pending, onAbort)
+    this.#waiting.set(pending.id, waiting)
+    waiting.attach()
     return new Promise((resolve, reject) => {
-      const { signal } = pending.context
-      const abort = (): void => {
-        this.reject(pending, signal.reason)
-        onAbort(signal.reason)
-      }
-      signal.addEventListener('abort', abort, { once: true })
-      this.#waiting.set(pending.id, { pending, resolve, reject, signal, onAbort: abort })
+      waiting.resolve = resolve
+      waiting.reject = reject
     })
   }
 
@@ -81,7 +118,7 @@ export class PendingCalls {
     const waiting = this.#waiting.get(pending.id)
     if (waiting === undefined || waiting.pending !== pending) return undefined
     this.#waiting.delete(pending.id)
-    waiting.signal.removeEventListener('abort', waiting.onAbort)
+    waiting.detach()
     return waiting
   }
 }
@@ -122,3 +159,17 @@ export function closedConnection(cause: unknown): TransportError {
 function because(cause: unknown): string {
   return TransportError.is(cause) ? `: ${cause.message}` : ''
 }
+
+/** Throws the reason when a call is aborted already. */
+export function throwIfAborted(context: CallContext): void {
+  // Asking for a signal would make one.
+  if (context.isAborted !== false) context.signal.throwIfAborted()
+}
+
+/** What is written about a call whose caller wants progress: tokens need only be unique among what is open here, and so are ids (MC-PROG-02). */
+export function withToken(context: CallContext, progressToken: RpcId): RequestContext {
+  const { peer, metaText, logLevel, resume } = context
+  return { peer, meta: metaText === undefined ? context.meta : noMeta, metaText, progressToken, logLevel, resume }
+}
+
+const noMeta = Object.freeze({})

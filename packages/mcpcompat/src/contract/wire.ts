@@ -2,7 +2,7 @@ import type { Json, JsonRecord } from '../jsonrpc/json.ts'
 import type { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import type { Call, Outcome } from './call.ts'
-import type { CallContext, LogLevel, Peer, Resume, WireHints } from './context.ts'
+import type { CallContext, CallSource, LogLevel, Peer, Resume, WireHints } from './context.ts'
 
 /** Three ways in which a message can fail to be what a revision says. */
 export type DecodeFailure = 'not-in-revision' | 'invalid-params' | 'invalid-envelope'
@@ -25,6 +25,8 @@ export interface DecodedContext {
 
 export interface DecodedCall {
   readonly call: Call
+  /** The params as they came, where they can be passed on as they are. */
+  readonly source?: CallSource | undefined
   readonly context: DecodedContext
 }
 
@@ -32,7 +34,10 @@ export interface DecodedCall {
 export type AnswerContext = Pick<CallContext, 'progressToken' | 'logLevel' | 'resume'>
 
 /** The part of a context that decides how a request is written. */
-export type RequestContext = Pick<CallContext, 'peer' | 'meta' | 'metaText' | 'progressToken' | 'logLevel' | 'resume'>
+export type RequestContext = Pick<
+  CallContext,
+  'peer' | 'meta' | 'metaText' | 'progressToken' | 'logLevel' | 'resume' | 'source'
+>
 
 /**
  * The wire form of one revision. Functions only: callers never see a schema and never ask which era it is.

@@ -8,7 +8,7 @@ import { method, notice as noticeName } from '../contract/methods.ts'
 import { cancelledId } from '../contract/peer-cancel.ts'
 import type { ClientPeer, PeerPort } from '../contract/peer-port.ts'
 import { type PeerViewParts, peerView } from '../contract/peer-view.ts'
-import { deliver, PendingCall } from '../contract/pending-calls.ts'
+import { deliver, PendingCall, throwIfAborted, withToken } from '../contract/pending-calls.ts'
 import type { WireCodec } from '../contract/wire.ts'
 import { isJsonObject } from '../jsonrpc/json.ts'
 import type { RpcId, RpcMessage, RpcNotification, RpcReject, RpcResponse } from '../jsonrpc/message.ts'
@@ -36,8 +36,6 @@ export function createModernClient(port: PeerPort, options: CreateModernClientOp
   return new ModernClient(port, options)
 }
 
-const noMeta = Object.freeze({})
-
 class ModernClient implements ClientPeer {
   readonly #line: ClientLine
   readonly #codec: WireCodec
@@ -58,20 +56,30 @@ class ModernClient implements ClientPeer {
     return this.#line.pending.size
   }
 
-  async call(call: Call, context: CallContext): Promise<Outcome> {
-    this.#line.admit(call)
-    context.signal.throwIfAborted()
-    const id = this.#nextId()
-    const { peer, metaText, logLevel, resume } = context
-    const meta = metaText === undefined ? context.meta : noMeta
-    // Tokens need only be unique among what is open here, and so are ids (MC-PROG-02).
-    const progressToken = context.progressToken === undefined ? undefined : id
-    const { message } = this.#codec.encodeCall(call, { peer, meta, metaText, progressToken, logLevel, resume }, id)
-    const pending = new PendingCall(id, call, context)
-    const outcome = this.#line.pending.wait(pending, (reason) => this.#cancel(id, reason))
-    this.#line.handOver(message, (error) => this.#line.pending.reject(pending, error))
-    return await outcome
+  call(call: Call, context: CallContext): Promise<Outcome> {
+    try {
+      return this.#call(call, context)
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
   }
+
+  #call(call: Call, context: CallContext): Promise<Outcome> {
+    this.#line.admit(call)
+    throwIfAborted(context)
+    const id = this.#nextId()
+    const { message } = this.#codec.encodeCall(
+      call,
+      context.progressToken === undefined ? context : withToken(context, id),
+      id,
+    )
+    const pending = new PendingCall(id, call, context)
+    const outcome = this.#line.pending.wait(pending, this.#gaveUp)
+    this.#line.handOver(message, pending)
+    return outcome
+  }
+
+  readonly #gaveUp = (pending: PendingCall, reason: unknown): void => this.#cancel(pending.id, reason)
 
   notify(notice: Call): void | Promise<void> {
     return this.#line.notify(notice)

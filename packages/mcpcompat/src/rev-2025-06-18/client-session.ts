@@ -12,7 +12,7 @@ import { cancelledId } from '../contract/peer-cancel.ts'
 import type { ClientPeer, PeerPort } from '../contract/peer-port.ts'
 import type { PeerSession } from '../contract/peer-session.ts'
 import { peerView } from '../contract/peer-view.ts'
-import { deliver, PendingCall } from '../contract/pending-calls.ts'
+import { deliver, PendingCall, throwIfAborted, withToken } from '../contract/pending-calls.ts'
 import type { WireCodec } from '../contract/wire.ts'
 import { discoverResult } from '../discover.ts'
 import { rpcCode, TransportError } from '../jsonrpc/errors.ts'
@@ -74,8 +74,6 @@ export interface LegacyClient extends ClientPeer {
 export function createClientSession(port: PeerPort, options: CreateClientSessionOptions): LegacyClient {
   return new LegacyClientSession(port, options)
 }
-
-const noMeta = Object.freeze({})
 
 class LegacyClientSession implements LegacyClient {
   readonly #options: CreateClientSessionOptions
@@ -152,34 +150,35 @@ class LegacyClientSession implements LegacyClient {
     return server
   }
 
-  async call(call: Call, context: CallContext): Promise<Outcome> {
+  call(call: Call, context: CallContext): Outcome | Promise<Outcome> {
+    try {
+      return this.#call(call, context)
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
+  }
+
+  #call(call: Call, context: CallContext): Outcome | Promise<Outcome> {
     this.#line.admit(call)
     const server = this.#server
     if (server === undefined) throw new TransportError('protocol', 'The handshake has not been made')
-    context.signal.throwIfAborted()
+    throwIfAborted(context)
     switch (call.method) {
       case method.discover:
-        return { kind: 'result', value: discoverResult(this.view(), this.#options.policy) }
+        return Promise.resolve({ kind: 'result', value: discoverResult(this.view(), this.#options.policy) })
       case method.listen:
-        return await this.#listen(call, context, server)
+        return this.#listen(call, context, server)
     }
-    if (context.resume !== undefined) return await this.#resume(call, context)
+    if (context.resume !== undefined) return Promise.resolve(this.#resume(call, context))
     if (this.#relay === undefined) this.#lowerLevel(context.logLevel, server)
     const id = this.#nextId()
-    const { peer, metaText, logLevel } = context
-    const meta = metaText === undefined ? context.meta : noMeta
-    // Tokens need only be unique among what is open here, and so are ids (BR-210).
-    const progressToken = context.progressToken === undefined ? undefined : id
-    const { message } = this.#codec.encodeCall(
-      call,
-      { peer, meta, metaText, progressToken, logLevel, resume: undefined },
-      id,
-    )
+    const about = context.progressToken === undefined ? context : withToken(context, id) // BR-210
+    const { message } = this.#codec.encodeCall(call, about, id)
     const pending = new PendingCall(id, call, context)
     this.#wire.set(id, pending)
     const outcome = this.#wait(pending)
-    this.#send(message, pending)
-    return await outcome
+    this.#line.handOver(message, pending, this.#lost)
+    return outcome
   }
 
   notify(notice: Call): void | Promise<void> {
@@ -226,10 +225,12 @@ class LegacyClientSession implements LegacyClient {
   // calls
 
   #wait(pending: PendingCall): Promise<Outcome> {
-    return this.#line.pending.wait(pending, () => {
-      this.#questions.forget(pending)
-      this.#cancel(pending)
-    })
+    return this.#line.pending.wait(pending, this.#gaveUp)
+  }
+
+  readonly #gaveUp = (pending: PendingCall): void => {
+    this.#questions.forget(pending)
+    this.#cancel(pending)
   }
 
   #resume(call: Call, context: CallContext): Outcome | Promise<Outcome> {
@@ -240,9 +241,11 @@ class LegacyClientSession implements LegacyClient {
     return outcome
   }
 
+  readonly #unlistened = (pending: PendingCall): void => this.#listens.close(pending)
+
   #listen(call: Call, context: CallContext, server: InitializedServer): Promise<Outcome> {
     const pending = new PendingCall(this.#nextId(), call, context)
-    const outcome = this.#line.pending.wait(pending, () => this.#listens.close(pending))
+    const outcome = this.#line.pending.wait(pending, this.#unlistened)
     try {
       this.#listens.open(pending, server.capabilities)
     } catch (error) {
@@ -267,16 +270,13 @@ class LegacyClientSession implements LegacyClient {
     })
   }
 
-  #send(message: RpcMessage, pending: PendingCall): void {
-    // Carriers with a stream for each request learn later that its answer will never come.
-    const failed = (error: unknown): void => {
-      const lost = { code: rpcCode.internalError, message: 'The connection of the parked call was lost' }
-      if (this.#questions.keepAnswer(pending, { kind: 'error', id: pending.id, error: lost })) return
-      this.#wire.delete(pending.id)
-      this.#questions.forget(pending)
-      this.#line.pending.reject(pending, error)
-    }
-    this.#line.handOver(message, failed)
+  /** Carriers with a stream for each request learn later that its answer will never come. */
+  readonly #lost = (pending: PendingCall, error: unknown): void => {
+    const lost = { code: rpcCode.internalError, message: 'The connection of the parked call was lost' }
+    if (this.#questions.keepAnswer(pending, { kind: 'error', id: pending.id, error: lost })) return
+    this.#wire.delete(pending.id)
+    this.#questions.forget(pending)
+    this.#line.pending.reject(pending, error)
   }
 
   #cancel(pending: PendingCall): void {

@@ -73,6 +73,7 @@ export function writeParams(call: Call, context: RequestContext): JsonRecord {
     const text = writeText(stripReservedText(metaText), progressToken)
     return text === undefined ? call.params : addMembers(call.params, `"_meta":${text}`)
   }
+  if (progressToken === undefined && metaText === undefined && isEmpty(context.meta)) return call.params
   const meta = {
     ...stripReservedMeta(context.meta),
     ...(progressToken !== undefined && { [metaKey.progressToken]: progressToken }),
@@ -85,4 +86,9 @@ export function writeParams(call: Call, context: RequestContext): JsonRecord {
 function writeText(meta: JsonText, progressToken: RpcId | undefined): string | undefined {
   if (progressToken === undefined) return meta.members === '' ? undefined : meta.line
   return addMembers(meta, `"${metaKey.progressToken}":${JSON.stringify(progressToken)}`).line
+}
+
+function isEmpty(meta: JsonObject): boolean {
+  for (const _key in meta) return false
+  return true
 }

@@ -258,7 +258,7 @@ class Ladder implements HttpLadder {
   ): HttpVerdict {
     const { id } = message
     // step 14: a broken modern request is an error, never a legacy one
-    if (version !== undefined && eraOf(version) !== 'legacy') {
+    if (version !== undefined && !this.#offer.legacy.includes(version) && eraOf(version) !== 'legacy') {
       const error =
         this.#offer.modern.length > 0
           ? withVersions(missingKeys(metaOf(message.params)), this.#offer)

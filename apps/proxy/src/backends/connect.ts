@@ -1,5 +1,6 @@
 import type { LogFormat, Logger, Redactor } from '@atenea/cli'
 import { revisionPolicy } from '@atenea/fronts'
+import type { OnDiagnostic } from '@atenea/mcpcompat'
 import { connectDuplex } from '@atenea/mcpcompat/transport'
 import type { BackendConnectOptions, BackendOptions } from '@atenea/passthrough'
 import type { VerdictStore } from '@atenea/transport-http'
@@ -39,7 +40,9 @@ export function createConnect(setting: BackendSetting, around: BackendSurroundin
   return async (options) => {
     const policy =
       legacyRevisions === undefined ? options.policy : revisionPolicy({ protocol: 'both', legacyRevisions })
-    return await withPatience(name, hint, around.logger, connect({ ...options, policy }))
+    const onDiagnostic: OnDiagnostic = (diagnostic) =>
+      options.onDiagnostic?.({ ...diagnostic, message: `${name}: ${diagnostic.message}` })
+    return await withPatience(name, hint, around.logger, connect({ ...options, policy, onDiagnostic }))
   }
 }
 

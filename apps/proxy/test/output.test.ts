@@ -102,6 +102,14 @@ test('what a child writes to stderr comes line by line, under the name of its se
   expect(proxy.noise).toEqual([])
 })
 
+test('D5: a line on stdout that is no message is told with the name of the server, and changes nothing', async () => {
+  const noisy = ['sh', '-c', 'echo loading the model; exec "$@"', 'noisy', ...stdioServer('sdk-v2')]
+  await using proxy = new ProxyProcess(['--', ...noisy])
+  expect(await proxy.tool(1, 'echo', { text: 'x' })).toBe('x')
+  await proxy.says('warning: sh: ')
+  expect(proxy.noise).toEqual([])
+})
+
 test('and as a field where logs are JSON', async () => {
   await using proxy = new ProxyProcess(['--log-format', 'json', '--', ...stdioServer('sdk-v1')])
   await proxy.tool(1, 'says', { line: 'hello' })

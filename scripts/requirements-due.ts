@@ -1,5 +1,5 @@
 /** The parts of the toolkit whose MUST rows must each be named by a test that passes. */
-export const dueOwners: readonly string[] = ['mcpcompat', 'stdio', 'core', 'http', 'blobs', 'server']
+export const dueOwners: readonly string[] = ['mcpcompat', 'stdio', 'core', 'http', 'blobs', 'server', 'probe']
 
 /** Groups of field reports that those parts must show. */
 export const dueReportGroups = 'ABCDEFG'

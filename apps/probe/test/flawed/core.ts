@@ -85,7 +85,7 @@ export class FlawedServer {
         flaw === 'error-malformed' && code === -32_601 && isModern
           ? { message: text }
           : { code, message: text, ...(data !== undefined && { data }) }
-      return { ...base, status, response: this.#wrapped(message, { error: body }) }
+      return { ...base, stream: before.length > 0, status, response: this.#wrapped(message, { error: body }) }
     }
   }
 
@@ -123,7 +123,7 @@ export class FlawedServer {
   }
 
   #streams({ method }: Message): boolean {
-    return this.flaw.startsWith('sse-') && method === 'prompts/list'
+    return this.flaw === 'streams' || (this.flaw.startsWith('sse-') && method === 'prompts/list')
   }
 
   /** Steps 16 to 23 of the ladder. */

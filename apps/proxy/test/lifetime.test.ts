@@ -1,3 +1,5 @@
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { describe, expect, test, vi } from 'vitest'
 import { ProxyProcess, servingHttp } from './_util/proxy-process.ts'
 import { isAlive, stdioServer } from './_util/servers.ts'
@@ -68,9 +70,9 @@ describe.each(['sdk-v1', 'sdk-v2'] as const)('in front of a child of %s', (name)
 test('D13: 20 calls over HTTP, half of them given up, leave one child', async () => {
   const { proxy, url } = await servingHttp('--', ...stdioServer('sdk-v2'))
   await using _proxy = proxy
-  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const { Client, StreamableHTTPClientTransport: Http } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'c', version: '1' }, { versionNegotiation: { mode: 'auto' } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  await client.connect(new Http(new URL(url)))
   const text = async (): Promise<string> => {
     const { content } = await client.callTool({ name: 'pid', arguments: {} })
     return (content as { text: string }[])[0]?.text ?? ''
@@ -92,6 +94,32 @@ test('D13: 20 calls over HTTP, half of them given up, leave one child', async ()
   proxy.child.kill('SIGTERM')
   expect(await proxy.ended).toEqual(ended)
   expect(isAlive(Number(pid))).toBe(false)
+})
+
+test('BR-307, D13: each session of a client has a legacy child of its own, which ends with it; who keeps none shares one', async () => {
+  const { proxy, url } = await servingHttp('--stdio', '--', ...stdioServer('sdk-v1'))
+  await using _proxy = proxy
+  const clients = await Promise.all(
+    [1, 2].map(async () => {
+      const transport = new StreamableHTTPClientTransport(new URL(url))
+      const client = new LegacyClient({ name: 'c', version: '1' })
+      await client.connect(transport)
+      const { content } = await client.callTool({ name: 'pid', arguments: {} })
+      return { client, transport, pid: Number((content as { text: string }[])[0]?.text) }
+    }),
+  )
+  const pids = [...clients.map(({ pid }) => pid), await pidOf(proxy, 'a'), await pidOf(proxy, 'b')]
+  expect(new Set(pids).size).toBe(3)
+  expect(pids.map(isAlive)).toEqual([true, true, true, true])
+  const [first, second] = clients
+  await first?.transport.terminateSession()
+  await first?.client.close()
+  await vi.waitFor(() => expect(isAlive(first?.pid ?? 0)).toBe(false), { timeout: 10_000 })
+  expect([second?.pid ?? 0, await pidOf(proxy, 'c')].map(isAlive)).toEqual([true, true])
+  await second?.client.close()
+  proxy.endInput()
+  expect(await proxy.ended).toEqual(ended)
+  expect(pids.map(isAlive)).toEqual([false, false, false, false])
 })
 
 test('a server that is still starting ends with the proxy', async () => {
@@ -121,9 +149,9 @@ test('all fronts share one child, which ends with the proxy', async () => {
   const { proxy, url } = await servingHttp('--stdio', '--', ...stdioServer('sdk-v2'))
   await using _proxy = proxy
   const pid = await pidOf(proxy)
-  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const { Client, StreamableHTTPClientTransport: Http } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'c', version: '1' }, { versionNegotiation: { mode: 'auto' } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  await client.connect(new Http(new URL(url)))
   const { content } = await client.callTool({ name: 'pid', arguments: {} })
   expect(content).toEqual([{ type: 'text', text: String(pid) }])
   await client.close()

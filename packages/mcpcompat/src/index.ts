@@ -1,5 +1,5 @@
 // for handler authors
-export type { Ask, CacheHints, Call, Outcome } from './contract/call.ts'
+export type { Ask, CacheHints, Call, Outcome, ParkedCall, ParkedEnd } from './contract/call.ts'
 export type {
   AbortOptions,
   AbortWatcher,

@@ -76,6 +76,13 @@ export interface BackendOptions {
   readonly maxInFlight?: number | undefined
   /** Connections that are kept at the same time for a backend that needs one for each client. Default 256. */
   readonly maxSessions?: number | undefined
-  /** After how long without a call such a connection is closed, unless its client keeps a session with us. Default 600,000 ms. */
+  /**
+   * Calls that may be asked something and are open at the same time, where questions cross and the backend does not say in which call it asks,
+   * as on a stream: each has a connection, that is a process, of its own (BR-223). Default 4.
+   */
+  readonly maxAskingCalls?: number | undefined
+  /** How long such a call waits when all are taken. Default 10,000 ms. */
+  readonly askingWaitMs?: number | undefined
+  /** After how long without a call a connection for one or some of the clients is closed, unless its client keeps a session with us. Default 600,000 ms. */
   readonly idleSessionMs?: number | undefined
 }

@@ -18,6 +18,7 @@ import {
 } from '@atenea/mcpcompat'
 import {
   abortable,
+  askingMethods,
   type ClientConnection,
   type Clock,
   createCallerContext,
@@ -25,6 +26,7 @@ import {
   keepsSessions,
   type PeerSession,
 } from '@atenea/mcpcompat/transport'
+import { AskingPool, type Lease } from './asking-pool.ts'
 import { BackOff } from './back-off.ts'
 import type { BackendOptions } from './backend-options.ts'
 import type { BackendClient, BackendPort } from './backend-port.ts'
@@ -33,6 +35,7 @@ import type { OnPassthroughEvent } from './events.ts'
 import { askNotBridged, busy, failureForCaller, overdue, waiting } from './failures.ts'
 import { isListen, keepListen, listenDrained } from './kept-listen.ts'
 import { Link } from './link.ts'
+import type { Parking, ParkingAsk } from './parking/parking.ts'
 import { type CallLimits, isAborted, RelayedCall } from './relayed-call.ts'
 import type { BackendState, BackendStatus } from './status.ts'
 
@@ -41,13 +44,20 @@ export interface BackendSurroundings {
   readonly policy: RevisionPolicy
   /** Who we are, towards backends that keep a session for several clients. */
   readonly info: Implementation
-  /** Whether questions cross between the kinds of peers. */
-  readonly bridgeInput: boolean
+  /** Where calls wait for answers to questions that cross between the kinds of peers; none cross without it. */
+  readonly parking: Parking | undefined
   /** Whether methods that MCP does not define are passed on (BR-117, BR-212). */
   readonly passExtensions: boolean
   readonly onEvent: OnPassthroughEvent | undefined
   readonly onDiagnostic: OnDiagnostic | undefined
   readonly clock: Clock
+}
+
+/** The connection for one call. */
+interface Made {
+  readonly link: Link
+  readonly connection: ClientConnection
+  readonly lease: Lease | undefined
 }
 
 /** A client with a session of its own, or everybody who shares one. */
@@ -66,6 +76,9 @@ export class Backend implements BackendPort, AsyncDisposable {
   readonly #now: () => number
   readonly #deadlines: Deadlines
   readonly #maxInFlight: number
+  readonly #pool: AskingPool
+  /** Connections made for clients that can be asked, and their keys. */
+  readonly #asking = new Map<Link, LinkKey>()
   readonly #drain = new AbortController()
   /** The connection of everybody, where the backend keeps no sessions. */
   #channel: Link | undefined
@@ -91,6 +104,14 @@ export class Backend implements BackendPort, AsyncDisposable {
     this.#maxInFlight = options.maxInFlight ?? 4_096
     this.#now = () => around.clock.now()
     this.#firstBackOff = new BackOff(options.backoff)
+    this.#pool = new AskingPool({
+      size: options.maxAskingCalls ?? 4,
+      waitMs: options.askingWaitMs ?? 10_000,
+      clock: around.clock,
+      find: (client, place) => this.#links.get(this.#keyOf(client, place)),
+      open: (client, place) => this.#openAsking(client, place),
+      busy: () => busy(this.name, 'all connections for calls that may ask something are taken'),
+    })
     if (options.mode === 'legacy') this.#keepsSessions = true
     if (options.mode === 'modern') this.#keepsSessions = false
   }
@@ -102,9 +123,12 @@ export class Backend implements BackendPort, AsyncDisposable {
       throw new RpcError(rpcCode.methodNotFound, `Method not found: ${call.method.slice(0, 80)}`)
     }
     this.#openCalls++
+    if (this.#isParked(context)) return this.#resume(call, context)
     const link = this.#linkOf(context)
     const connection = link?.connection
-    if (link === undefined || connection === undefined) return this.#callLater(call, context)
+    if (link === undefined || connection === undefined || this.#mayBeAsked(call, context, connection)) {
+      return this.#callLater(call, context)
+    }
     return this.#relay(call, context, link, connection)
   }
 
@@ -204,10 +228,12 @@ export class Backend implements BackendPort, AsyncDisposable {
 
   // which connection
 
-  #keyOf({ session, peer, principal }: BackendClient): LinkKey {
+  /** `place`: which of several connections of the same client. */
+  #keyOf({ session, peer, principal }: BackendClient, place = 0): LinkKey {
     if (session !== undefined) return session
-    if (!this.#around.bridgeInput) return principal.id
-    return `${principal.id} ${canonicalize(asksOf(peer?.capabilities ?? {}))}`
+    if (this.#around.parking === undefined) return principal.id
+    const key = `${principal.id} ${canonicalize(asksOf(peer?.capabilities ?? {}))}`
+    return place === 0 ? key : `${key} ${place}`
   }
 
   /** The link of a client, if there is one already. */
@@ -244,12 +270,23 @@ export class Backend implements BackendPort, AsyncDisposable {
     this.#deciding = deciding
   }
 
-  #openLink(client: BackendClient): Link {
-    const key = this.#keyOf(client)
+  /** One more connection for calls that may be asked; those of other clients that nobody needs make room. */
+  #openAsking(client: BackendClient, place: number): Link {
+    const link = this.#openLink(client, place)
+    const idle = [...this.#asking]
+      .filter(([other]) => other !== link && other.openCalls === 0)
+      .sort(([a], [b]) => a.lastUsed - b.lastUsed)
+    const surplus = this.#asking.size - (this.#options.maxAskingCalls ?? 4)
+    for (const [other, key] of idle.slice(0, Math.max(0, surplus))) void this.#close(key, other)
+    return link
+  }
+
+  #openLink(client: BackendClient, place = 0): Link {
+    const key = this.#keyOf(client, place)
     if (this.#keepsSessions !== false) this.#makeRoom()
-    const { clock, onEvent, policy, info, onDiagnostic, bridgeInput } = this.#around
+    const { clock, onEvent, policy, info, onDiagnostic, parking } = this.#around
     const { session, principal, peer } = client
-    const capabilities = bridgeInput ? asksOf(peer?.capabilities ?? {}) : {}
+    const capabilities = parking === undefined ? {} : asksOf(peer?.capabilities ?? {})
     const link = new Link({
       backend: this.name,
       partition: `connection ${++this.#connections}`,
@@ -277,6 +314,7 @@ export class Backend implements BackendPort, AsyncDisposable {
       return link
     }
     this.#links.set(key, link)
+    if (session === undefined && hasAsks(capabilities)) this.#asking.set(link, key)
     // The connection goes with the client.
     if (session !== undefined) session.scope.defer(() => this.#close(key, link))
     else this.#sweepLater()
@@ -301,6 +339,7 @@ export class Backend implements BackendPort, AsyncDisposable {
 
   #close(key: LinkKey, link: Link): Promise<void> {
     if (this.#links.get(key) === link) this.#links.delete(key)
+    this.#asking.delete(link)
     // Everybody's connection does not end with the one who was first.
     if (this.#channel === link) return Promise.resolve()
     this.#retire(link)
@@ -352,24 +391,52 @@ export class Backend implements BackendPort, AsyncDisposable {
   // calls
 
   async #callLater(call: Call, context: CallContext): Promise<Outcome> {
-    let made: { link: Link; connection: ClientConnection }
+    let made: Made
     try {
-      made = await this.#connect(context, context.signal)
+      made = await this.#connectFor(call, context, context.signal)
     } catch (error) {
       this.#openCalls--
       throw context.signal.aborted ? error : failureForCaller(error, this.name)
     }
-    return await this.#relay(call, context, made.link, made.connection)
+    if (this.#isParked(context)) return await this.#resume(call, context)
+    return await this.#relay(call, context, made.link, made.connection, made.lease)
+  }
+
+  /** The connection for a call, which it may have to itself. */
+  async #connectFor(call: Call, context: CallContext, signal: AbortSignal): Promise<Made> {
+    const made = await this.#connect(context, signal)
+    if (!this.#mayBeAsked(call, context, made.connection)) return { ...made, lease: undefined }
+    const lease = await this.#pool.acquire(context, signal)
+    try {
+      return { link: lease.link, connection: await lease.link.get(signal), lease }
+    } catch (error) {
+      lease.release()
+      throw error
+    }
   }
 
   /** Whether the backend may ask the caller: always when they are of the same kind, and otherwise when questions cross. */
   #mayAsk(context: CallContext, connection: ClientConnection): boolean {
-    return this.#around.bridgeInput || (context.session !== undefined) === keepsSessions(connection.observed)
+    return this.#around.parking !== undefined || (context.session !== undefined) === keepsSessions(connection.observed)
   }
 
-  #relay(call: Call, context: CallContext, link: Link, connection: ClientConnection): Promise<Outcome> {
+  /** Whether the backend may ask the caller something in this call, and would not say that it is this one which it means (BR-223). */
+  #mayBeAsked({ method: name }: Call, context: CallContext, connection: ClientConnection): boolean {
+    return (
+      this.#around.parking !== undefined &&
+      this.#keepsSessions === true &&
+      context.session === undefined &&
+      context.resume === undefined &&
+      connection.namesCalls !== true &&
+      askingMethods.has(name) &&
+      hasAsks(context.peer.capabilities)
+    )
+  }
+
+  #relay(call: Call, context: CallContext, link: Link, connection: ClientConnection, lease?: Lease): Promise<Outcome> {
     const mayAsk = this.#mayAsk(context, connection)
     const relayed = this.#begin(call, context, mayAsk)
+    relayed.lease = lease
     link.openCalls++
     try {
       const outcome = connection.call(call, relayed)
@@ -393,11 +460,13 @@ export class Backend implements BackendPort, AsyncDisposable {
     )
   }
 
-  #answered(outcome: Outcome, relayed: RelayedCall, link: Link, mayAsk: boolean): Outcome {
-    this.#end(relayed, link)
+  #answered(outcome: Outcome, relayed: RelayedCall, link: Link, mayAsk: boolean): Outcome | Promise<Outcome> {
     link.succeeded()
-    if (outcome.kind === 'ask' && !mayAsk) throw askNotBridged(outcome, relayed.call)
-    return outcome
+    if (outcome.kind !== 'ask') {
+      this.#end(relayed, link)
+      return outcome
+    }
+    return this.#asked(outcome, relayed, link, mayAsk)
   }
 
   async #failed(
@@ -411,7 +480,10 @@ export class Backend implements BackendPort, AsyncDisposable {
       const { call, origin, expiredAfterMs } = relayed
       if (isAborted(origin)) throw error
       if (expiredAfterMs !== undefined) throw this.#overdue(call, expiredAfterMs)
-      if (this.#isUnsent(error, connection, link)) return await this.#again(call, origin, error, mayAsk)
+      if (this.#isUnsent(error, connection, link)) {
+        relayed.lease?.release()
+        return await this.#again(call, origin, error, mayAsk)
+      }
       if (TransportError.is(error) && (error.kind === 'unreachable' || error.kind === 'timeout')) link.failed(error)
       else if (RpcError.is(error)) link.succeeded()
       throw failureForCaller(error, this.name)
@@ -431,9 +503,71 @@ export class Backend implements BackendPort, AsyncDisposable {
     relayed.end()
     this.#deadlines.remove(relayed)
     this.#openCalls--
+    this.#leave(link, relayed.lease)
+  }
+
+  /** A call needs its connection no more. */
+  #leave(link: Link, lease: Lease | undefined): void {
     link.openCalls--
     link.lastUsed = this.#now()
+    lease?.release()
   }
+
+  // questions
+
+  #asked(ask: AskOutcome, relayed: RelayedCall, link: Link, mayAsk: boolean): Outcome | Promise<Outcome> {
+    const { call, origin, lease } = relayed
+    if (!mayAsk || !isParking(ask)) {
+      this.#end(relayed, link)
+      if (!mayAsk) throw askNotBridged(ask, call)
+      return ask
+    }
+    relayed.end()
+    this.#deadlines.remove(relayed)
+    this.#openCalls--
+    // The call that waits holds its connection.
+    void ask.parked.ended.then(() => this.#leave(link, lease))
+    return this.#park(ask, call, origin, 1)
+  }
+
+  #park(ask: ParkingAsk, call: Call, context: CallContext, round: number): Promise<Outcome> {
+    const { parking } = this.#around
+    if (parking === undefined) throw new TypeError('nothing is asked where nothing may be asked')
+    return parking.park(ask, this.name, call, context, round)
+  }
+
+  /** Whether a caller may come back with answers to a question, for the call that waits for them. */
+  #isParked({ session, resume }: CallContext): boolean {
+    return (
+      resume?.requestState !== undefined &&
+      session === undefined &&
+      this.#keepsSessions === true &&
+      this.#around.parking !== undefined
+    )
+  }
+
+  /** No new call: the one that waits goes on (BR-205). */
+  async #resume(call: Call, context: CallContext): Promise<Outcome> {
+    const { parking } = this.#around
+    if (parking === undefined) throw new TypeError('nothing is resumed where nothing may be asked')
+    try {
+      const { round, resume, context: answering } = await parking.take(this.name, call, context)
+      const relayed = this.#begin(call, answering, true)
+      try {
+        const outcome = await resume(call, relayed)
+        return isParking(outcome) ? await this.#park(outcome, call, context, round + 1) : outcome
+      } catch (error) {
+        throw this.#told(error, relayed)
+      } finally {
+        relayed.end()
+        this.#deadlines.remove(relayed)
+      }
+    } finally {
+      this.#openCalls--
+    }
+  }
+
+  // calls that were not carried out
 
   /**
    * Whether the call was certainly not carried out, and another connection may help: the connection had ended before, or the backend does not
@@ -453,19 +587,32 @@ export class Backend implements BackendPort, AsyncDisposable {
     // What a connection that is gone had asked cannot be answered on another one.
     if (context.resume !== undefined) throw failureForCaller(first, this.name)
     const relayed = this.#begin(call, context, mayAsk)
+    let made: Made
     try {
-      const { connection } = await this.#connect(context, relayed.signal)
-      const outcome = await connection.call(call, relayed)
-      if (outcome.kind === 'ask' && !mayAsk) throw askNotBridged(outcome, call)
-      return outcome
+      made = await this.#connectFor(call, context, relayed.signal)
     } catch (error) {
-      if (isAborted(context)) throw error
-      if (relayed.expiredAfterMs !== undefined) throw this.#overdue(call, relayed.expiredAfterMs)
-      throw failureForCaller(error, this.name)
-    } finally {
       relayed.end()
       this.#deadlines.remove(relayed)
+      throw this.#told(error, relayed)
     }
+    const { link, connection } = made
+    relayed.lease = made.lease
+    this.#openCalls++
+    link.openCalls++
+    let outcome: Outcome
+    try {
+      outcome = await connection.call(call, relayed)
+    } catch (error) {
+      this.#end(relayed, link)
+      throw this.#told(error, relayed)
+    }
+    return await this.#answered(outcome, relayed, link, mayAsk)
+  }
+
+  /** What the caller hears of a call that failed. */
+  #told(error: unknown, { origin, call, expiredAfterMs }: RelayedCall): unknown {
+    if (isAborted(origin)) return error
+    return expiredAfterMs === undefined ? failureForCaller(error, this.name) : this.#overdue(call, expiredAfterMs)
   }
 
   #overdue(call: Call, afterMs: number): RpcError {
@@ -509,6 +656,13 @@ export class Backend implements BackendPort, AsyncDisposable {
   }
 }
 
+type AskOutcome = Outcome & { readonly kind: 'ask' }
+
+/** Whether a call waits behind an ask. */
+function isParking(outcome: Outcome): outcome is ParkingAsk {
+  return outcome.kind === 'ask' && outcome.parked !== undefined
+}
+
 const nobody: Principal = { id: 'proxy', authenticated: false }
 
 const knownMethods: ReadonlySet<string> = new Set(Object.values(method))
@@ -520,6 +674,11 @@ function asksOf({ elicitation, sampling, roots }: JsonObject): JsonObject {
     ...(sampling !== undefined && { sampling }),
     ...(roots !== undefined && { roots }),
   }
+}
+
+/** Whether a client can be asked anything; looked at for every call, so nothing is made for it. */
+function hasAsks({ elicitation, sampling, roots }: JsonObject): boolean {
+  return elicitation !== undefined || sampling !== undefined || roots !== undefined
 }
 
 const deaf = new WeakMap<Peer, Peer>()

@@ -48,6 +48,14 @@ export function askNotBridged(ask: Ask, call: Call): RpcError {
   return new RpcError(rpcCode.internalError, message, { data: new JsonText(`{"inputRequired":${toText(ask.raw)}}`) })
 }
 
+/** The backend ended while a call of it waited for answers (BR-235). */
+export function lostWhileParked(backend: string): RpcError {
+  return new RpcError(
+    rpcCode.internalError,
+    `Backend ${quoted(backend)} was lost while its question was open, and the call with it; the call is not repeated`,
+  )
+}
+
 export function busy(backend: string, what: string): RpcError {
   return new RpcError(rpcCode.internalError, `Backend ${quoted(backend)} is busy: ${what}`)
 }

@@ -1,10 +1,11 @@
-import type {
-  AbortOptions,
-  CreateAllowListOptions,
-  Dispatcher,
-  Implementation,
-  OnDiagnostic,
-  RevisionPolicy,
+import {
+  type AbortOptions,
+  type CreateAllowListOptions,
+  createSeal,
+  type Dispatcher,
+  type Implementation,
+  type OnDiagnostic,
+  type RevisionPolicy,
 } from '@atenea/mcpcompat'
 import { type Clock, safeDiagnostics, systemClock } from '@atenea/mcpcompat/transport'
 import { Backend } from './backend.ts'
@@ -13,6 +14,8 @@ import type { OnPassthroughEvent } from './events.ts'
 import { GrantedServer } from './grants/granted-server.ts'
 import { compileGrants, type GrantsOf } from './grants/grants.ts'
 import { createMerger, type MergeOptions, type Merger } from './merger.ts'
+import { createMemoryParkStore, type ParkStore } from './parking/park-store.ts'
+import { Parking } from './parking/parking.ts'
 import type { PassthroughStatus } from './status.ts'
 
 export interface CreatePassthroughOptions extends MergeOptions {
@@ -27,6 +30,10 @@ export interface CreatePassthroughOptions extends MergeOptions {
    * then reported to the caller and never put to anybody. Within one era they are always relayed.
    */
   readonly bridgeInput?: boolean | undefined
+  /** How long a call of a legacy backend waits for answers of a modern client, in milliseconds. Default and most: 600,000 (10 minutes). */
+  readonly parkedMs?: number | undefined
+  /** Where such calls are noted. Default: in memory, with its limits. */
+  readonly parkStore?: ParkStore | undefined
   /** Whether methods that MCP does not define are passed on (BR-117, BR-212); only a single backend can be meant by them. Default false. */
   readonly passExtensions?: boolean | undefined
   /**
@@ -54,10 +61,11 @@ export interface Passthrough extends Dispatcher, AsyncDisposable, Pick<Merger, '
  * handler. Nothing is connected before somebody needs it.
  */
 export function createPassthrough(options: CreatePassthroughOptions): Passthrough {
-  const { policy, info, bridgeInput = false, passExtensions = false, clock = systemClock, grantsOf } = options
+  const { policy, info, passExtensions = false, clock = systemClock, grantsOf } = options
   const onEvent = safeEvents(options.onEvent)
   const onDiagnostic = safeDiagnostics(options.onDiagnostic)
-  const around = { policy, info, bridgeInput, passExtensions, onEvent, onDiagnostic, clock }
+  const parking = options.bridgeInput === true ? createParking(options, clock) : undefined
+  const around = { policy, info, parking, passExtensions, onEvent, onDiagnostic, clock }
   const backends = options.backends.map((backend) => new Backend(backend, around))
   const merger = createMerger({
     ...options,
@@ -82,9 +90,17 @@ export function createPassthrough(options: CreatePassthroughOptions): Passthroug
     status: () => ({ backends: backends.map((backend) => backend.status()) }),
     async [Symbol.asyncDispose]() {
       merger[Symbol.dispose]()
+      parking?.end()
       await Promise.all(backends.map((backend) => backend[Symbol.asyncDispose]()))
     },
   }
+}
+
+function createParking(
+  { seal = createSeal(), parkStore, parkedMs = 600_000 }: CreatePassthroughOptions,
+  clock: Clock,
+): Parking {
+  return new Parking({ seal, store: parkStore ?? createMemoryParkStore(), parkedMs, clock })
 }
 
 /** Rules that allow everything, where there are none: what is looked at is answered in one and the same way. */

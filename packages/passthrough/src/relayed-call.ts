@@ -13,6 +13,7 @@ import {
   type WireHints,
 } from '@atenea/mcpcompat'
 import type { PeerSession } from '@atenea/mcpcompat/transport'
+import type { Lease } from './asking-pool.ts'
 import type { Limited } from './deadlines.ts'
 
 /** How long a call may take, in milliseconds. */
@@ -41,6 +42,8 @@ export class RelayedCall implements CallContext, AbortWatcher, Limited {
   readonly origin: CallContext
   readonly call: Call
   dueAt: number
+  /** The connection that the call has to itself, where it has one. */
+  lease: Lease | undefined
   /** Set when the backend took too long: how long it had been given. */
   expiredAfterMs: number | undefined
   readonly #peer: Peer | undefined

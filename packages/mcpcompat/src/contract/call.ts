@@ -1,4 +1,5 @@
 import type { Json, JsonRecord } from '../jsonrpc/json.ts'
+import type { CallContext } from './context.ts'
 
 /** What is asked or told, without id and envelope: `params` holds no `_meta`, `inputResponses` or `requestState`. */
 export interface Call {
@@ -17,7 +18,30 @@ export interface Ask {
   readonly requestState?: string
   /** The whole result as it came. */
   readonly raw: Json
+  /** Set when the call waits behind the ask in this very process, as a call of a server does that asks in the middle of it. */
+  readonly parked?: ParkedCall
 }
+
+/**
+ * A call that waits for whoever brings the answers (BR-221). The same object in every ask of one call. It never goes over a wire: whoever
+ * passes an ask on decides how the call is found again.
+ */
+export interface ParkedCall {
+  /** How long it waits from the ask on, in milliseconds; after that it is over. */
+  readonly waitMs: number
+  /**
+   * Goes on: as `Dispatcher.call` with the state and the answers in `context.resume`, on the connection on which the call is open, whichever
+   * others have been made since.
+   */
+  resume(call: Call, context: CallContext): Promise<Outcome>
+  /** Nobody will come: the server is answered without anybody, and its call is cancelled (BR-224). Does nothing when the call is over. */
+  abandon(): void
+  /** Resolves when the call is over, and nothing of it is open any more. Never rejects. */
+  readonly ended: Promise<ParkedEnd>
+}
+
+/** `over`: it has its outcome, or was given up. `expired`: nobody came in time. `lost`: its connection has ended. */
+export type ParkedEnd = 'over' | 'expired' | 'lost'
 
 /** How long a result stays good, and for whom (MC-CACHE-03, -04). */
 export interface CacheHints {

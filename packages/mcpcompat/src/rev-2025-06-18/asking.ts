@@ -2,11 +2,13 @@ import type { ServedContext } from '../contract/call-context.ts'
 import type { Ask, Call, Outcome } from '../contract/call.ts'
 import { abortable } from '../contract/abortable.ts'
 import type { Clock } from '../contract/clock.ts'
+import type { Resume } from '../contract/context.ts'
 import type { Dispatcher } from '../contract/dispatcher.ts'
 import { method } from '../contract/methods.ts'
 import { isOutcome } from '../contract/outcome.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
-import type { JsonObject } from '../jsonrpc/json.ts'
+import { type JsonRecord, toObject, toText } from '../jsonrpc/json.ts'
+import { JsonText } from '../jsonrpc/json-text.ts'
 import { nextRound } from '../results.ts'
 import { type ClientQuestions, UnansweredError } from './client-questions.ts'
 import type { LegacyFeatures } from './features.ts'
@@ -18,17 +20,20 @@ export interface AskedClient {
 
 /**
  * Calls a dispatcher on behalf of a client that knows no asks: what the dispatcher asks is put to the client as requests of
- * their own, and the call goes on with the answers (BR-121, BR-123), for a bounded number of rounds (A-42).
+ * their own, and the call goes on with the answers (BR-121, BR-123), for a bounded number of rounds and a bounded time (A-42).
  */
 export class AskingCaller {
   readonly #dispatcher: Dispatcher
   readonly #client: AskedClient
   readonly #clock: Clock
+  readonly #budgetMs: number
 
-  constructor(dispatcher: Dispatcher, client: AskedClient, clock: Clock) {
+  /** `budgetMs`: how long after its first question a call may go on asking. */
+  constructor(dispatcher: Dispatcher, client: AskedClient, clock: Clock, budgetMs: number) {
     this.#dispatcher = dispatcher
     this.#client = client
     this.#clock = clock
+    this.#budgetMs = budgetMs
   }
 
   call(call: Call, context: ServedContext, features: LegacyFeatures): Outcome | Promise<Outcome> {
@@ -43,29 +48,64 @@ export class AskingCaller {
   }
 
   async #goOn(call: Call, context: ServedContext, features: LegacyFeatures, first: Ask): Promise<Outcome> {
+    const { signal } = context
+    const budget = new AbortController()
+    const follow = (): void => budget.abort(signal.reason)
+    signal.addEventListener('abort', follow, { once: true })
+    const timer = this.#clock.after(this.#budgetMs, () => budget.abort(outOfTime(this.#budgetMs)))
+    try {
+      return await this.#rounds(call, context, features, first, budget.signal)
+    } finally {
+      timer[Symbol.dispose]()
+      signal.removeEventListener('abort', follow)
+    }
+  }
+
+  /** `limit` ends the asking; what the dispatcher takes for its answer is its own affair. */
+  async #rounds(
+    call: Call,
+    context: ServedContext,
+    features: LegacyFeatures,
+    first: Ask,
+    limit: AbortSignal,
+  ): Promise<Outcome> {
     let ask = first
     for (let round = 1; ; round++) {
+      limit.throwIfAborted()
       const next = nextRound(round, ask)
       if (next.kind === 'too-many-rounds') {
         throw new RpcError(rpcCode.internalError, `No result after ${next.maxRounds} rounds of questions`)
       }
-      if (next.pauseMs > 0) await pause(this.#clock, next.pauseMs, context.signal)
-      let inputResponses: JsonObject = {}
+      if (next.pauseMs > 0) await pause(this.#clock, next.pauseMs, limit)
+      let answers: ReadonlyMap<string, JsonRecord> = new Map()
       try {
         if (ask.inputRequests !== undefined) {
-          inputResponses = await this.#client.questions.ask(context, ask.inputRequests, features)
+          answers = await this.#client.questions.ask(context, ask.inputRequests, features, limit)
         }
       } catch (error) {
         if (error instanceof UnansweredError) return unanswered(call, error)
         throw error
       }
-      context.resume =
-        ask.requestState === undefined ? { inputResponses } : { requestState: ask.requestState, inputResponses }
+      context.resume = resumeWith(ask, answers)
       const outcome = await this.#dispatcher.call(call, context)
       if (outcome.kind !== 'ask') return outcome
       ask = outcome
     }
   }
+}
+
+/** The state byte for byte (MC-MRTR-16), and the answers as the client wrote them where that is at hand. */
+function resumeWith({ requestState }: Ask, answers: ReadonlyMap<string, JsonRecord>): Resume {
+  // fromEntries defines members, so a key named __proto__ stays data
+  const inputResponses = Object.fromEntries([...answers].map(([key, answer]) => [key, toObject(answer)]))
+  const state = requestState === undefined ? {} : { requestState }
+  if (![...answers.values()].some((answer) => JsonText.is(answer))) return { ...state, inputResponses }
+  const members = [...answers].map(([key, answer]) => `${JSON.stringify(key)}:${toText(answer)}`)
+  return { ...state, inputResponses, responsesText: new JsonText(`{${members.join(',')}}`) }
+}
+
+function outOfTime(budgetMs: number): RpcError {
+  return new RpcError(rpcCode.internalError, `No result within ${budgetMs} ms of questions`)
 }
 
 /** How a call ends whose question was not answered: a model can read why its tool gave nothing (BR-122). */

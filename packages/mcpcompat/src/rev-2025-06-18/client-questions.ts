@@ -9,7 +9,7 @@ import { within } from '../contract/within.ts'
 import { withResolvers } from '../contract/with-resolvers.ts'
 import { missingCapability, missingForInput } from '../input-requests.ts'
 import { AteneaError, RpcError, rpcCode } from '../jsonrpc/errors.ts'
-import { type JsonObject, type JsonRecord, toObject } from '../jsonrpc/json.ts'
+import type { JsonRecord } from '../jsonrpc/json.ts'
 import type { RpcId, RpcResponse } from '../jsonrpc/message.ts'
 import type { LegacyFeatures } from './features.ts'
 import { questionForLegacy } from './question-form.ts'
@@ -57,15 +57,15 @@ export class ClientQuestions {
 
   /**
    * Puts all questions of a round to the client at once, on the stream of the call that asks, and waits for every answer. Only
-   * what the client declared is asked (MC-MRTR-06). Rejects with the signal's reason when the call is cancelled, and with an
-   * `UnansweredError` when the round cannot go on; either way no question of the round stays open.
+   * what the client declared is asked (MC-MRTR-06). Rejects with the signal's reason when it aborts, and with an `UnansweredError` when the
+   * round cannot go on; either way no question of the round stays open. Answers stay as they came.
    */
   async ask(
     context: ServedContext,
     questions: ReadonlyMap<string, Call>,
     features: LegacyFeatures,
-  ): Promise<JsonObject> {
-    const { signal } = context
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, JsonRecord>> {
     const round = [...questions].map(([key, question]) => {
       const missing = missingForInput(context.peer.capabilities, question)
       if (missing !== undefined) throw toRpcError(missingCapability(missing))
@@ -83,11 +83,9 @@ export class ClientQuestions {
     signal.addEventListener('abort', onAbort)
     try {
       const answers = round.map(async ({ key, id, method: name, params }) => {
-        const answer = await this.#put(id, name, params, context.id)
-        return [key, toObject(answer)] as const
+        return [key, await this.#put(id, name, params, context.id)] as const
       })
-      // fromEntries defines members, so a key named __proto__ stays data
-      return Object.fromEntries(await Promise.all(answers))
+      return new Map(await Promise.all(answers))
     } catch (error) {
       withdrawAll(error)
       throw error

@@ -3,7 +3,7 @@ import type { Call, Outcome } from '../contract/call.ts'
 import { createCallerContext, type CreateCallerContextOptions } from '../contract/caller-context.ts'
 import type { Principal } from '../contract/context.ts'
 import { RpcError, TransportError } from '../jsonrpc/errors.ts'
-import type { JsonObject } from '../jsonrpc/json.ts'
+import { type JsonObject, toValue } from '../jsonrpc/json.ts'
 import { createRevisionPolicy, legacyRevision } from '../revisions.ts'
 import { createFakeServer, errorOf, type FakeServer, resultOf } from '../../test/_util/fake-server.ts'
 import { turn } from '../../test/_util/raw-peer.ts'
@@ -312,7 +312,7 @@ describe('requests of the server', () => {
       method: 'elicitation/create',
       params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} }, _meta: { 'a/b': 1 } },
     })
-    expect(ask.raw).toEqual({
+    expect(toValue(ask.raw)).toEqual({
       resultType: 'input_required',
       inputRequests: { [key]: { ...question } },
       requestState: ask.requestState,

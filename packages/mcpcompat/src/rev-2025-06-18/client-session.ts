@@ -116,7 +116,11 @@ class LegacyClientSession implements LegacyClient {
       parkedMs: options.parkedMs ?? 600_000,
       maxParked: options.maxParked ?? 256,
       suspend: (pending, ask) => this.#line.pending.resolve(pending, ask),
-      abandon: (pending) => this.#cancel(pending),
+      resume: (call, context) => this.#goOn(call, context),
+      abandon: (pending, error) => {
+        this.#line.pending.reject(pending, error)
+        this.#cancel(pending)
+      },
     })
   }
 
@@ -231,6 +235,12 @@ class LegacyClientSession implements LegacyClient {
   readonly #gaveUp = (pending: PendingCall): void => {
     this.#questions.forget(pending)
     this.#cancel(pending)
+  }
+
+  async #goOn(call: Call, context: CallContext): Promise<Outcome> {
+    this.#line.admit(call)
+    context.signal.throwIfAborted()
+    return await this.#resume(call, context)
   }
 
   #resume(call: Call, context: CallContext): Outcome | Promise<Outcome> {

@@ -1,15 +1,27 @@
-import type { Ask, Call, Outcome } from '../contract/call.ts'
+import type { Ask, Call, Outcome, ParkedCall, ParkedEnd } from '../contract/call.ts'
 import type { Clock } from '../contract/clock.ts'
-import type { CallContext } from '../contract/context.ts'
+import type { CallContext, Resume } from '../contract/context.ts'
 import { method } from '../contract/methods.ts'
 import type { PeerPort } from '../contract/peer-port.ts'
 import type { PendingCall } from '../contract/pending-calls.ts'
-import { askingMethods, missingForInput } from '../input-requests.ts'
+import { withResolvers } from '../contract/with-resolvers.ts'
+import { askingMethods, inputRequestFault, missingForInput } from '../input-requests.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, toObject, toValue } from '../jsonrpc/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonRecord,
+  type JsonValue,
+  toObject,
+  toText,
+  toValue,
+} from '../jsonrpc/json.ts'
+import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcId, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { canonicalize } from '../jsonrpc/stringify.ts'
+import { memberOf } from '../member.ts'
 import { metaKey } from '../meta.ts'
+import { nextRound } from '../results.ts'
 
 export interface ServerQuestionsOptions {
   readonly port: PeerPort
@@ -21,9 +33,14 @@ export interface ServerQuestionsOptions {
   readonly maxParked: number
   /** Ends the call of a caller with an ask; the request on the wire stays open. */
   readonly suspend: (pending: PendingCall, ask: Outcome) => void
-  /** Cancels the request on the wire of a call that nobody resumed. */
-  readonly abandon: (pending: PendingCall) => void
+  /** Goes on with a call, as its client does with one that is resumed. */
+  readonly resume: (call: Call, context: CallContext) => Promise<Outcome>
+  /** Cancels the request on the wire of a call that nobody resumed; `error` is for its caller, where there is one. */
+  readonly abandon: (pending: PendingCall, error: RpcError) => void
 }
+
+/** What one call of a server may have asked at a time. More is answered without anybody. */
+const questionLimits = { count: 64, characters: 1_048_576 }
 
 /** A request of the server that waits for the answer of a caller. */
 interface Question {
@@ -35,6 +52,9 @@ interface Question {
 /** What the server asks during one call. */
 interface Conversation {
   readonly pending: PendingCall
+  /** The call as those see it who get its asks. */
+  readonly parked: ParkedCall
+  readonly tellEnded: (how: ParkedEnd) => void
   /** Asked and not yet part of an ask. */
   queued: Question[]
   /** Part of the ask that the caller has. */
@@ -45,12 +65,15 @@ interface Conversation {
   /** The answer of the server when it came although nobody had answered its questions. */
   early: RpcResponse | undefined
   keys: number
+  /** Asks that its caller was given. */
+  rounds: number
 }
 
 /**
  * Questions that a legacy server asks in the middle of a call, as asks of that call (BR-221 to BR-227). The call's request
  * stays open on the wire while its caller looks for answers; the caller comes back with the handle, which names this process
- * and nothing else, is good for one retry of the same call by the same principal, and expires.
+ * and nothing else, is good for one retry of the same call by the same principal, and expires. A server that asks without end is given up
+ * (A-42).
  */
 export class ServerQuestions {
   readonly #options: ServerQuestionsOptions
@@ -66,9 +89,11 @@ export class ServerQuestions {
    * one that nobody can answer is answered here (BR-222, BR-223).
    */
   take(message: RpcRequest, open: readonly PendingCall[], relatedTo: RpcId | undefined): void {
-    const call: Call = {
-      method: message.method,
-      params: withoutToken(message.params === undefined ? {} : toObject(message.params)),
+    const call: Call = { method: message.method, params: withoutToken(message.params ?? {}) }
+    const fault = inputRequestFault({ method: call.method, params: toValue(call.params) })
+    if (fault !== undefined) {
+      this.#fail(message.id, rpcCode.invalidParams, `Invalid params: the request ${fault}`)
+      return
     }
     const candidates = open.filter(
       (pending) =>
@@ -78,8 +103,8 @@ export class ServerQuestions {
     )
     const [pending] = candidates
     const conversation = candidates.length === 1 && pending !== undefined ? this.#conversationOf(pending) : undefined
-    if (conversation === undefined) {
-      this.#answerAlone(message.id, message.method)
+    if (conversation === undefined || hasEnough(conversation, call)) {
+      this.#answerAlone(message.id, message.method, rpcCode.methodNotFound)
       return
     }
     conversation.queued.push({ id: message.id, key: `question-${++conversation.keys}`, call })
@@ -109,13 +134,16 @@ export class ServerQuestions {
   }
 
   /** The call is over, one way or the other; the server hears that its open questions lead to nothing. */
-  forget(pending: PendingCall): void {
+  forget(pending: PendingCall, how: ParkedEnd = 'over'): void {
     const conversation = this.#conversations.get(pending)
     if (conversation === undefined) return
     this.#conversations.delete(pending)
     conversation.timer?.[Symbol.dispose]()
     if (conversation.handle !== undefined) this.#parked.delete(conversation.handle)
-    for (const { id, call } of [...conversation.asked, ...conversation.queued]) this.#answerAlone(id, call.method)
+    for (const { id, call } of [...conversation.asked, ...conversation.queued]) {
+      this.#answerAlone(id, call.method, rpcCode.internalError)
+    }
+    conversation.tellEnded(how)
   }
 
   /**
@@ -134,9 +162,12 @@ export class ServerQuestions {
     this.#parked.delete(handle)
     conversation.timer?.[Symbol.dispose]()
     conversation.timer = undefined
-    const responses = context.resume?.inputResponses ?? {}
-    const answers = conversation.asked.map((question) => ({ question, answer: answerTo(question, responses) }))
-    if (answers.some(({ answer }) => answer === undefined)) return { ask: this.#park(conversation, conversation.asked) }
+    const answers = conversation.asked.map((question) => ({ question, answer: answerTo(question, context.resume) }))
+    if (answers.some(({ answer }) => answer === undefined)) {
+      const ask = this.#park(conversation, conversation.asked)
+      if (ask === undefined) throw this.#giveUp(conversation)
+      return { ask }
+    }
     conversation.handle = undefined
     conversation.asked = []
     for (const { question, answer } of answers) this.#send({ kind: 'result', id: question.id, result: answer ?? {} })
@@ -147,23 +178,36 @@ export class ServerQuestions {
 
   /** Nobody can be answered any more. */
   end(): void {
-    for (const conversation of this.#conversations.values()) conversation.timer?.[Symbol.dispose]()
+    const conversations = [...this.#conversations.values()]
     this.#conversations.clear()
     this.#parked.clear()
+    for (const { timer, tellEnded } of conversations) {
+      timer?.[Symbol.dispose]()
+      tellEnded('lost')
+    }
   }
 
   #conversationOf(pending: PendingCall): Conversation | undefined {
     const known = this.#conversations.get(pending)
     if (known !== undefined) return known
     if (this.#conversations.size >= this.#options.maxParked) return undefined
+    const { promise: ended, resolve: tellEnded } = withResolvers<ParkedEnd>()
     const conversation: Conversation = {
       pending,
+      parked: {
+        waitMs: this.#options.parkedMs,
+        resume: (call, context) => this.#options.resume(call, context),
+        abandon: () => this.#abandon(pending),
+        ended,
+      },
+      tellEnded,
       queued: [],
       asked: [],
       handle: undefined,
       timer: undefined,
       early: undefined,
       keys: 0,
+      rounds: 0,
     }
     this.#conversations.set(pending, conversation)
     return conversation
@@ -176,28 +220,50 @@ export class ServerQuestions {
       if (conversation.queued.length === 0) return
       const questions = conversation.queued
       conversation.queued = []
-      this.#options.suspend(conversation.pending, this.#park(conversation, questions))
+      const ask = this.#park(conversation, questions)
+      if (ask === undefined) this.#giveUp(conversation)
+      else this.#options.suspend(conversation.pending, ask)
     }
     conversation.timer = this.#options.clock.after(this.#options.joinMs, ask, { holdsProcess: true })
   }
 
-  #park(conversation: Conversation, questions: Question[]): Outcome {
+  /** The next ask of the call; `undefined` when there have been enough. */
+  #park(conversation: Conversation, questions: Question[]): Outcome | undefined {
     const handle = randomHandle()
     conversation.asked = questions
+    const ask = toAsk(questions, handle)
+    if (nextRound(++conversation.rounds, ask).kind === 'too-many-rounds') return undefined
     conversation.handle = handle
     this.#parked.set(handle, conversation)
     conversation.timer = this.#options.clock.after(this.#options.parkedMs, () => {
-      this.forget(conversation.pending)
-      this.#options.abandon(conversation.pending)
+      this.#abandon(conversation.pending, 'expired')
     })
-    return { kind: 'ask', ...toAsk(questions, handle) }
+    return { kind: 'ask', ...ask, parked: conversation.parked }
   }
 
-  /** What can be said without the caller: a form that nobody saw is cancelled, the rest is not possible here. */
-  #answerAlone(id: RpcId, name: string): void {
+  /** The server asks without end. The error is for whoever waits for the call. */
+  #giveUp({ pending, rounds }: Conversation): RpcError {
+    const error = new RpcError(rpcCode.internalError, `No result after ${rounds} rounds of questions`)
+    this.forget(pending)
+    this.#options.abandon(pending, error)
+    return error
+  }
+
+  #abandon(pending: PendingCall, how: ParkedEnd = 'over'): void {
+    if (!this.#conversations.has(pending)) return
+    this.forget(pending, how)
+    this.#options.abandon(pending, new RpcError(rpcCode.internalError, 'Nobody brought the answers'))
+  }
+
+  /**
+   * What can be said without the caller: a form that nobody saw is cancelled, and nobody makes up the words of a model or roots. Roots for
+   * which there was nobody from the start do not exist (BR-223), those that did not come in time have failed (BR-224).
+   */
+  #answerAlone(id: RpcId, name: string, rootsCode: number): void {
     if (name === method.elicit) this.#send({ kind: 'result', id, result: { action: 'cancel' } })
-    else if (name === method.createMessage) this.#fail(id, rpcCode.internalError, 'Nobody is there to answer')
-    else this.#fail(id, rpcCode.methodNotFound, 'Method not found')
+    else if (name === method.listRoots && rootsCode === rpcCode.methodNotFound)
+      this.#fail(id, rootsCode, 'Method not found')
+    else this.#fail(id, rpcCode.internalError, 'Nobody is there to answer')
   }
 
   #fail(id: RpcId, code: number, message: string): void {
@@ -214,18 +280,27 @@ export class ServerQuestions {
 function toAsk(questions: readonly Question[], requestState: string): Ask {
   const inputRequests = new Map(questions.map(({ key, call }) => [key, call]))
   const requests = questions.map(
-    ({ key, call }) => [key, { method: call.method, params: toValue(call.params) }] as const,
+    ({ key, call }) =>
+      `${JSON.stringify(key)}:{"method":${JSON.stringify(call.method)},"params":${toText(call.params)}}`,
   )
-  const raw: JsonObject = { resultType: 'input_required', inputRequests: Object.fromEntries(requests), requestState }
-  return { inputRequests, requestState, raw }
+  const raw = `{"resultType":"input_required","inputRequests":{${requests.join(',')}},"requestState":${JSON.stringify(requestState)}}`
+  return { inputRequests, requestState, raw: new JsonText(raw) }
 }
 
-/** The token of the server's own progress means nothing to the caller (BR-221). */
-function withoutToken(params: JsonObject): JsonObject {
-  const { _meta: meta, ...rest } = params
-  if (!isJsonObject(meta)) return rest
+/** The token of the server's own progress means nothing to the caller (BR-221). All else stays as it came. */
+function withoutToken(params: JsonRecord): JsonRecord {
+  const meta = memberOf(params, '_meta')
+  if (!isJsonObject(meta) || meta[metaKey.progressToken] === undefined) return params
   const { [metaKey.progressToken]: _token, ...kept } = meta
+  const { _meta: _dropped, ...rest } = toObject(params)
   return Object.keys(kept).length > 0 ? { ...rest, _meta: kept } : rest
+}
+
+/** Whether the caller, who has to be shown all of it, is asked so much already that there is no room for another question. */
+function hasEnough({ queued, asked }: Conversation, call: Call): boolean {
+  if (queued.length + asked.length >= questionLimits.count) return true
+  const open = [...queued, ...asked].map((question) => question.call)
+  return [call, ...open].reduce((sum, { params }) => sum + toText(params).length, 0) > questionLimits.characters
 }
 
 /** A handle is good for the call that it was given for, and for whoever made it (MC-MRTR-10, -19). */
@@ -237,10 +312,12 @@ function isSameCall(pending: PendingCall, call: Call, context: CallContext): boo
   )
 }
 
-/** The answer to one question, or `undefined` when there is none or it is something else, such as a wrapped one (A-41). */
-function answerTo(question: Question, responses: JsonObject): JsonObject | undefined {
-  const answer = Object.hasOwn(responses, question.key) ? responses[question.key] : undefined
-  return isJsonObject(answer) && fits(question.call.method, answer) ? answer : undefined
+/** The answer to one question as it came, or `undefined` when there is none or it is something else, such as a wrapped one (A-41). */
+function answerTo(question: Question, resume: Resume | undefined): JsonRecord | undefined {
+  const { inputResponses = {}, responsesText } = resume ?? {}
+  const answer = Object.hasOwn(inputResponses, question.key) ? inputResponses[question.key] : undefined
+  if (!isJsonObject(answer) || !fits(question.call.method, answer)) return undefined
+  return responsesText?.member(question.key) ?? answer
 }
 
 function fits(name: string, answer: JsonObject): boolean {

@@ -35,6 +35,8 @@ export interface CreateServerSessionOptions {
   readonly defaultLogLevel?: LogLevel
   /** How long a client, and the person behind it, may take to answer a question, in milliseconds. Default 10 minutes. */
   readonly answerTimeoutMs?: number
+  /** How long after its first question a call may go on asking, in milliseconds. Default 30 minutes. */
+  readonly maxAskingMs?: number
   /** Questions to the client that may be open at the same time. Default 256. */
   readonly maxQuestions?: number
   /** Resources that may be subscribed at the same time. Default 1,024. */
@@ -99,7 +101,7 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
     this.#options = options
     this.#onDiagnostic = onDiagnostic
     this.#runner = options.runner ?? new CallRunner({ maxInFlight: options.maxInFlight ?? 1_024, onDiagnostic })
-    this.#asking = new AskingCaller(dispatcher, this, this.#clock)
+    this.#asking = new AskingCaller(dispatcher, this, this.#clock, options.maxAskingMs ?? 1_800_000)
     this.#codec = createLegacyCodec({ revision: options.policy.legacy[0] ?? legacyRevision })
   }
 

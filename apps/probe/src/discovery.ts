@@ -17,6 +17,11 @@ export function judgeDiscovery(to: Conversation, answer: Answer, verdict: ProbeV
     checkDiscovery(to, discovered)
     take(result, discovered)
   }
+  // a response that no verdict could be read from is none
+  const isUnreadable = verdict.kind === 'wait' || verdict.row === 'H24'
+  if (isUnreadable && answer.response !== undefined) {
+    inspectAnswer(to, { method: method.discover, params: {}, options: {}, answer })
+  }
   switch (verdict.kind) {
     case 'modern':
       result.observed = verdict.revision

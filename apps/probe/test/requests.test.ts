@@ -147,3 +147,13 @@ test.each([
   const report = await verdictOfError(status, { code, message: 'initialize first' })
   expect(report.modern.verdict).toBe('not-spoken')
 })
+
+test('MC-MSG-01: an answer to discovery without "jsonrpc" is reported for what it is, and is no modern server', async () => {
+  await using host = await hostOf((_, response) => {
+    const result = { resultType: 'complete', supportedVersions: [modernRevision], capabilities: {} }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 1, result }))
+  })
+  const report = await probed({ kind: 'url', url: host.url })
+  expect(report.modern.verdict).toBe('refuses')
+  expect(report.findings.map(({ id, subject }) => `${id} ${subject}`)).toContain('response-malformed server/discover')
+})

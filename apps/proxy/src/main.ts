@@ -8,18 +8,13 @@ import {
   runApp,
   UsageError,
 } from '@atenea/cli'
-import { connectToServer, isUrl, logDiagnostics, serveFronts, socketPath } from '@atenea/fronts'
+import { connectToServer, isUrl, serveFronts, socketPath } from '@atenea/fronts'
 import { TransportError } from '@atenea/mcpcompat'
-import { systemClock, within } from '@atenea/mcpcompat/transport'
-import type { Readiness } from '@atenea/transport-http'
 import { resolve } from 'node:path'
-import { assemble } from './assemble.ts'
-import { Children } from './backends/children.ts'
-import { LazySignIns } from './auth/lazy-sign-ins.ts'
 import { type CommandLine, commandLineFlags, helpText, splitWords } from './command-line.ts'
 import { readSettings } from './config/read-settings.ts'
+import { type OpenProxy, openProxy } from './open-proxy.ts'
 import { type Settings, socketFile } from './settings.ts'
-import { reportStatus } from './status/report.ts'
 import { withStatusLine } from './status/status-line.ts'
 import { version } from './version.ts'
 
@@ -27,64 +22,42 @@ const name = 'atenea-proxy'
 
 type Command = (commandLine: CommandLine, words: readonly string[], context: AppContext) => Promise<ExitCode>
 
-/** What the command line and the configuration that it names say, with their logger. */
+/** The proxy that the command line and the configuration that it names describe. */
 async function prepare(
   commandLine: CommandLine,
   context: AppContext,
-): Promise<{ readonly settings: Settings; readonly logger: Logger }> {
-  const { environment } = context
-  const { settings, warnings } = await readSettings({ commandLine, command, environment })
+): Promise<{ readonly settings: Settings; readonly logger: Logger; readonly open: (settings: Settings) => OpenProxy }> {
+  const { settings, warnings } = await readSettings({ commandLine, command, environment: context.environment })
   const logger = context.log(settings.logLevel, settings.logFormat)
   for (const warning of warnings) logger.warning(warning)
-  return { settings, logger }
+  const configFile = commandLine.values.config
+  return { settings, logger, open: (as) => openProxy({ settings: as, logger, context, configFile }) }
 }
-
-function signInsFor({ values }: CommandLine, { environment, redactor }: AppContext, logger: Logger): LazySignIns {
-  return new LazySignIns({ environment, redactor, onDiagnostic: logDiagnostics(logger), config: values.config })
-}
-
-/** How long a look at servers that were out of reach may hold up a report, in milliseconds. */
-const lookMs = 1_000
 
 async function serve(commandLine: CommandLine, context: AppContext): Promise<ExitCode> {
-  const { redactor } = context
-  const { settings, logger } = await prepare(commandLine, context)
-  using signIns = signInsFor(commandLine, context, logger)
-  await using children = new Children()
-  await using passthrough = assemble(settings, { logger, redactor, signIns, children })
-  const report: Readiness = async () => {
-    // Whoever keeps clients away while a server is out of reach would otherwise never hear that it is back.
-    await within(passthrough.lookAgain({ signal: context.shutdown }), lookMs, systemClock)
-    return reportStatus(
-      passthrough.status(),
-      (text) => redactor.redact(text),
-      (server) => signIns.needed(server),
-    )
-  }
-  return await serveFronts(passthrough, {
+  const { settings, logger, open } = await prepare(commandLine, context)
+  await using proxy = open(settings)
+  return await serveFronts(proxy.passthrough, {
     settings,
     program: name,
     context,
     logger,
-    redactor,
-    readiness: report,
+    redactor: context.redactor,
+    readiness: proxy.report,
     // what is passed on keeps its bytes
     payload: 'text',
-    onSocket: (connection) => withStatusLine(connection, report),
+    onSocket: (connection) => withStatusLine(connection, proxy.report),
   })
 }
 
 /** Words that are no server. */
 const commands: Readonly<Record<string, Command>> = {
   pin: async (commandLine, positionals, context) => {
-    const { settings, logger } = await prepare({ ...commandLine, positionals }, context)
-    const { lockFile = resolve('mcp.lock') } = settings
-    using signIns = signInsFor(commandLine, context, logger)
-    await using children = new Children()
-    const { redactor } = context
-    await using passthrough = assemble({ ...settings, lockFile: undefined }, { logger, redactor, signIns, children })
+    const { settings, open } = await prepare({ ...commandLine, positionals }, context)
+    // what is held back could not be pinned anew
+    await using proxy = open({ ...settings, lockFile: undefined })
     const { pinTools } = await import('./pin.ts')
-    printOut(await pinTools(passthrough, lockFile, context.shutdown))
+    printOut(await pinTools(proxy.passthrough, settings.lockFile ?? resolve('mcp.lock'), context.shutdown))
     return exitCode.ok
   },
   status: async (commandLine, words, context) => {

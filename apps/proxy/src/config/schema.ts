@@ -59,6 +59,7 @@ export const topSchema = z.strictObject({
   limits: z.strictObject({ ...frontLimitsShape, ...bounds }).optional(),
 })
 
+export type ServerKeys = z.infer<typeof serverSchema>
 export type TopKeys = z.infer<typeof topSchema>
 
 export const configSchema = serversFileSchema({ serverSchema, topSchema }).meta({

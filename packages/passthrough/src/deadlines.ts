@@ -2,6 +2,9 @@ import type { Clock } from '@atenea/mcpcompat/transport'
 
 /** Something that must end in time. Times are those of the clock that the deadlines were made with. */
 export interface Limited {
+  /** Neighbours among everything that is watched over; set by the `Deadlines` that it was given to. */
+  before: Limited | undefined
+  after: Limited | undefined
   /** When it has to have ended. May move while it is under way. */
   dueAt: number
   /** It is too late. */
@@ -13,7 +16,8 @@ export interface Limited {
  * at most one tick.
  */
 export class Deadlines {
-  readonly #open = new Set<Limited>()
+  /** A chain, since a set of what comes and goes keeps much of it alive until a full collection. */
+  #first: Limited | undefined
   readonly #clock: Clock
   readonly #tickMs: number
   #timer: Disposable | undefined
@@ -24,16 +28,25 @@ export class Deadlines {
   }
 
   add(limited: Limited): void {
-    this.#open.add(limited)
+    const first = this.#first
+    limited.after = first
+    if (first !== undefined) first.before = limited
+    this.#first = limited
     this.#timer ??= this.#clock.after(this.#tickMs, this.#tick)
   }
 
   remove(limited: Limited): void {
-    this.#open.delete(limited)
+    const { before, after } = limited
+    if (before !== undefined) before.after = after
+    else if (this.#first === limited) this.#first = after
+    else return
+    if (after !== undefined) after.before = before
+    limited.before = undefined
+    limited.after = undefined
   }
 
   end(): void {
-    this.#open.clear()
+    while (this.#first !== undefined) this.remove(this.#first)
     this.#timer?.[Symbol.dispose]()
     this.#timer = undefined
   }
@@ -41,11 +54,14 @@ export class Deadlines {
   readonly #tick = (): void => {
     this.#timer = undefined
     const now = this.#clock.now()
-    for (const limited of this.#open) {
-      if (limited.dueAt > now) continue
-      this.#open.delete(limited)
+    const late: Limited[] = []
+    for (let limited = this.#first; limited !== undefined; limited = limited.after) {
+      if (limited.dueAt <= now) late.push(limited)
+    }
+    for (const limited of late) {
+      this.remove(limited)
       limited.expire()
     }
-    if (this.#open.size > 0) this.#timer ??= this.#clock.after(this.#tickMs, this.#tick)
+    if (this.#first !== undefined) this.#timer ??= this.#clock.after(this.#tickMs, this.#tick)
   }
 }

@@ -42,6 +42,8 @@ export class RelayedCall implements CallContext, AbortWatcher, Limited {
   readonly origin: CallContext
   readonly call: Call
   dueAt: number
+  before: Limited | undefined
+  after: Limited | undefined
   /** The connection that the call has to itself, where it has one. */
   lease: Lease | undefined
   /** Set when the backend took too long: how long it had been given. */

@@ -2,6 +2,7 @@ import type { RpcId } from '../jsonrpc/message.ts'
 import type { ServedContext } from './call-context.ts'
 import type { Outcome } from './call.ts'
 import type { OnDiagnostic } from './diagnostics.ts'
+import { IdTable } from './id-table.ts'
 import { isOutcome } from './outcome.ts'
 
 export interface CallRunnerOptions {
@@ -15,10 +16,11 @@ export interface CallRunnerOptions {
  * no promise and is never entered. Ids are those of the peer, whatever the era of each call.
  */
 export class CallRunner {
-  // Made when they are needed: a server keeps a runner for each of its sessions, most of which have nothing open.
-  #open: Map<RpcId, ServedContext> | undefined
-  /** Open calls whose id was taken: on carriers with a stream for each request that is the peer's own affair (A-21). */
-  #sameId: Set<ServedContext> | undefined
+  /**
+   * Made when it is needed: a server keeps a runner for each of its sessions, most of which have nothing open. On carriers with a stream for
+   * each request several can have one id, which is the peers' own affair (A-21).
+   */
+  #open: IdTable<ServedContext> | undefined
   readonly #maxInFlight: number
   readonly #onDiagnostic: OnDiagnostic | undefined
   /** Handlers that have not returned. A cancelled call frees its id at once, but a handler that goes on counts on. */
@@ -33,7 +35,7 @@ export class CallRunner {
 
   /** Calls whose answer is still owed, as they are now. */
   get openCalls(): readonly ServedContext[] {
-    return [...(this.#open?.values() ?? []), ...(this.#sameId ?? [])]
+    return [...(this.#open?.values() ?? [])]
   }
 
   /** The open call with this id. */
@@ -82,7 +84,7 @@ export class CallRunner {
   /** Cancels an open call: its id is free at once, its signal aborts, and nothing is written for it any more. */
   cancel(context: ServedContext, reason: unknown): void {
     if (context.ended) return
-    if (this.#open !== undefined) this.#leave(this.#open, context)
+    this.#open?.delete(context.id, context)
     context.cancel(reason)
     this.#wake()
   }
@@ -122,7 +124,7 @@ export class CallRunner {
 
   #settleLater(context: ServedContext, outcome: Outcome | undefined, error: unknown, closing: Promise<void>): void {
     this.#running++
-    if (!context.ended && this.#open?.get(context.id) !== context) this.#enter(context)
+    if (!context.ended && this.#open?.has(context.id, context) !== true) this.#enter(context)
     const answer = (): void => {
       this.#answer(context, outcome, error)
       this.#running--
@@ -137,7 +139,7 @@ export class CallRunner {
   #answer(context: ServedContext, outcome: Outcome | undefined, error: unknown): void {
     if (context.ended) return
     context.ended = true
-    if (this.#open !== undefined && this.#open.size !== 0) this.#leave(this.#open, context)
+    if (this.#open !== undefined && this.#open.size !== 0) this.#open.delete(context.id, context)
     if (outcome === undefined) {
       context.host.refuse(context, error)
       return
@@ -150,18 +152,12 @@ export class CallRunner {
   }
 
   get #nothingOwed(): boolean {
-    return (this.#open?.size ?? 0) === 0 && (this.#sameId?.size ?? 0) === 0
+    return (this.#open?.size ?? 0) === 0
   }
 
   #enter(context: ServedContext): void {
-    this.#open ??= new Map()
-    if (this.#open.has(context.id)) (this.#sameId ??= new Set()).add(context)
-    else this.#open.set(context.id, context)
-  }
-
-  #leave(open: Map<RpcId, ServedContext>, context: ServedContext): void {
-    if (open.get(context.id) === context) open.delete(context.id)
-    else this.#sameId?.delete(context)
+    this.#open ??= new IdTable()
+    this.#open.add(context.id, context)
   }
 
   #wake(): void {

@@ -4,6 +4,7 @@ import { memberOf } from '../member.ts'
 import type { Call, Outcome } from './call.ts'
 import type { AbortWatcher, CallContext } from './context.ts'
 import type { OnDiagnostic } from './diagnostics.ts'
+import { IdTable } from './id-table.ts'
 import type { RequestContext } from './wire.ts'
 
 /** One call that was sent and waits for its outcome. */
@@ -77,7 +78,7 @@ function unheard(): void {
  * moment that it aborts.
  */
 export class PendingCalls {
-  readonly #waiting = new Map<RpcId, Waiting>()
+  readonly #waiting = new IdTable<Waiting>()
 
   get size(): number {
     return this.#waiting.size

@@ -141,14 +141,22 @@ export function skipSpace(text: string, at: number): number {
   }
 }
 
+const bitLevels = 30
+
 /** The end of the value that starts exactly at `at`. */
 export function skipValue(text: string, at: number): number {
-  const outerClosers: number[] = []
+  // The first 30 levels fit into the bits of a number, which costs nothing; a list costs more than most values are long.
+  let outer = 0
+  let depth = 0
+  let deeper: number[] | undefined
   let closer = 0 // the character that ends the innermost open object or array; 0 when none is open
   for (;;) {
     const code = text.charCodeAt(at)
     if (code === openBrace || code === openBracket) {
-      outerClosers.push(closer)
+      if (depth < bitLevels) outer = (outer << 1) | (closer === closeBrace ? 1 : 0)
+      else if (deeper === undefined) deeper = [closer]
+      else deeper.push(closer)
+      depth++
       closer = code + 2 // both closing characters stand two behind their opening ones
       at = skipSpace(text, at + 1)
       if (text.charCodeAt(at) !== closer) {
@@ -162,7 +170,14 @@ export function skipValue(text: string, at: number): number {
       at = skipSpace(text, at)
       if (text.charCodeAt(at) !== closer) break
       at++
-      closer = outerClosers.pop() ?? 0
+      depth--
+      if (depth === 0) return at
+      if (depth >= bitLevels) {
+        closer = deeper?.pop() ?? 0
+      } else {
+        closer = (outer & 1) === 1 ? closeBrace : closeBracket
+        outer >>>= 1
+      }
     }
     if (closer === 0) return at
     if (text.charCodeAt(at) !== comma) throw syntaxErrorAt(text, at)

@@ -6,6 +6,7 @@ import type { AbortOptions, CallContext, LogLevel, WireHints } from '../contract
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
 import type { Implementation, ServerView } from '../contract/dispatcher.ts'
 import { toRpcError } from '../contract/failure.ts'
+import { IdTable } from '../contract/id-table.ts'
 import { createIds } from '../contract/ids.ts'
 import { method, notice as noticeName } from '../contract/methods.ts'
 import { cancelledId } from '../contract/peer-cancel.ts'
@@ -80,7 +81,7 @@ class LegacyClientSession implements LegacyClient {
   readonly #nextId: () => RpcId
   readonly #line: ClientLine
   /** Requests that are open on the wire; those of parked calls have no caller at the moment. */
-  readonly #wire = new Map<RpcId, PendingCall>()
+  readonly #wire = new IdTable<PendingCall>()
   readonly #requests: ClientRequests
   readonly #questions: ServerQuestions
   readonly #listens: ClientListens

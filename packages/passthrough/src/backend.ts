@@ -77,8 +77,13 @@ export class Backend implements BackendPort, AsyncDisposable {
   readonly #deadlines: Deadlines
   readonly #maxInFlight: number
   readonly #pool: AskingPool
+  readonly #maxAskingCalls: number
   /** Connections made for clients that can be asked, and their keys. */
   readonly #asking = new Map<Link, LinkKey>()
+  /** Some connection of each principal, for those who do not say what they can be asked. */
+  readonly #anyOf = new Map<string, Link>()
+  /** Whether it says in which call it asks; undefined until it has been connected to. */
+  #namesCalls: boolean | undefined
   readonly #drain = new AbortController()
   /** The connection of everybody, where the backend keeps no sessions. */
   #channel: Link | undefined
@@ -104,12 +109,13 @@ export class Backend implements BackendPort, AsyncDisposable {
     this.#maxInFlight = options.maxInFlight ?? 4_096
     this.#now = () => around.clock.now()
     this.#firstBackOff = new BackOff(options.backoff)
+    this.#maxAskingCalls = options.maxAskingCalls ?? 4
     this.#pool = new AskingPool({
-      size: options.maxAskingCalls ?? 4,
+      size: this.#maxAskingCalls,
       waitMs: options.askingWaitMs ?? 10_000,
       clock: around.clock,
       find: (client, place) => this.#links.get(this.#keyOf(client, place)),
-      open: (client, place) => this.#openAsking(client, place),
+      open: (client, place) => this.#openLink(client, place),
       busy: () => busy(this.name, 'all connections for calls that may ask something are taken'),
     })
     if (options.mode === 'legacy') this.#keepsSessions = true
@@ -126,7 +132,7 @@ export class Backend implements BackendPort, AsyncDisposable {
     if (this.#isParked(context)) return this.#resume(call, context)
     const link = this.#linkOf(context)
     const connection = link?.connection
-    if (link === undefined || connection === undefined || this.#mayBeAsked(call, context, connection)) {
+    if (link === undefined || connection === undefined || this.#mayBeAsked(call, context)) {
       return this.#callLater(call, context)
     }
     return this.#relay(call, context, link, connection)
@@ -238,7 +244,10 @@ export class Backend implements BackendPort, AsyncDisposable {
 
   /** The link of a client, if there is one already. */
   #linkOf(client: BackendClient): Link | undefined {
-    return this.#keepsSessions === false ? this.#channel : this.#links.get(this.#keyOf(client))
+    if (this.#keepsSessions === false) return this.#channel
+    const any =
+      client.peer === undefined && client.session === undefined ? this.#anyOf.get(client.principal.id) : undefined
+    return any ?? this.#links.get(this.#keyOf(client))
   }
 
   /** Gives the connection of a client, made when there is none. */
@@ -270,19 +279,22 @@ export class Backend implements BackendPort, AsyncDisposable {
     this.#deciding = deciding
   }
 
-  /** One more connection for calls that may be asked; those of other clients that nobody needs make room. */
-  #openAsking(client: BackendClient, place: number): Link {
-    const link = this.#openLink(client, place)
+  /** Connections for calls that may be asked, and that nobody uses, make room for another. */
+  #trimAsking(): void {
+    if (this.#namesCalls === true) return
+    const surplus = this.#asking.size + 1 - this.#maxAskingCalls
+    if (surplus <= 0) return
     const idle = [...this.#asking]
-      .filter(([other]) => other !== link && other.openCalls === 0)
+      .filter(([{ connection, openCalls }]) => connection !== undefined && openCalls === 0)
       .sort(([a], [b]) => a.lastUsed - b.lastUsed)
-    const surplus = this.#asking.size - (this.#options.maxAskingCalls ?? 4)
-    for (const [other, key] of idle.slice(0, Math.max(0, surplus))) void this.#close(key, other)
-    return link
+    for (const [link, key] of idle.slice(0, surplus)) void this.#close(key, link)
   }
 
   #openLink(client: BackendClient, place = 0): Link {
     const key = this.#keyOf(client, place)
+    const canBeAsked =
+      client.session === undefined && this.#around.parking !== undefined && hasAsks(client.peer?.capabilities ?? {})
+    if (canBeAsked) this.#trimAsking()
     if (this.#keepsSessions !== false) this.#makeRoom()
     const { clock, onEvent, policy, info, onDiagnostic, parking } = this.#around
     const { session, principal, peer } = client
@@ -314,7 +326,8 @@ export class Backend implements BackendPort, AsyncDisposable {
       return link
     }
     this.#links.set(key, link)
-    if (session === undefined && hasAsks(capabilities)) this.#asking.set(link, key)
+    if (canBeAsked) this.#asking.set(link, key)
+    if (session === undefined && parking !== undefined) this.#anyOf.set(principal.id, link)
     // The connection goes with the client.
     if (session !== undefined) session.scope.defer(() => this.#close(key, link))
     else this.#sweepLater()
@@ -324,6 +337,7 @@ export class Backend implements BackendPort, AsyncDisposable {
   /** A backend has shown whether it keeps sessions; it may have been replaced by one of the other kind. */
   #connected(key: LinkKey, link: Link, connection: ClientConnection): void {
     const keeps = keepsSessions(connection.observed)
+    this.#namesCalls = connection.namesCalls === true
     this.lastView = this.#viewOf(connection, nobody)
     this.#keepsSessions = keeps
     if (keeps && this.#channel === link) {
@@ -340,6 +354,7 @@ export class Backend implements BackendPort, AsyncDisposable {
   #close(key: LinkKey, link: Link): Promise<void> {
     if (this.#links.get(key) === link) this.#links.delete(key)
     this.#asking.delete(link)
+    for (const [id, any] of this.#anyOf) if (any === link) this.#anyOf.delete(id)
     // Everybody's connection does not end with the one who was first.
     if (this.#channel === link) return Promise.resolve()
     this.#retire(link)
@@ -404,8 +419,9 @@ export class Backend implements BackendPort, AsyncDisposable {
 
   /** The connection for a call, which it may have to itself. */
   async #connectFor(call: Call, context: CallContext, signal: AbortSignal): Promise<Made> {
-    const made = await this.#connect(context, signal)
-    if (!this.#mayBeAsked(call, context, made.connection)) return { ...made, lease: undefined }
+    // The first connection shows what the backend is.
+    if (this.#namesCalls === undefined) await this.#connect(context, signal)
+    if (!this.#mayBeAsked(call, context)) return { ...(await this.#connect(context, signal)), lease: undefined }
     const lease = await this.#pool.acquire(context, signal)
     try {
       return { link: lease.link, connection: await lease.link.get(signal), lease }
@@ -421,13 +437,13 @@ export class Backend implements BackendPort, AsyncDisposable {
   }
 
   /** Whether the backend may ask the caller something in this call, and would not say that it is this one which it means (BR-223). */
-  #mayBeAsked({ method: name }: Call, context: CallContext, connection: ClientConnection): boolean {
+  #mayBeAsked({ method: name }: Call, context: CallContext): boolean {
     return (
       this.#around.parking !== undefined &&
       this.#keepsSessions === true &&
       context.session === undefined &&
       context.resume === undefined &&
-      connection.namesCalls !== true &&
+      this.#namesCalls === false &&
       askingMethods.has(name) &&
       hasAsks(context.peer.capabilities)
     )

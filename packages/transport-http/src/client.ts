@@ -300,6 +300,8 @@ class Search {
       notify: (notice, context) => client.notify(notice, context),
       view: (principal) => client.view(principal),
       drain: () => client.drain(),
+      // Questions come on the stream of the call that they belong to.
+      namesCalls: true,
       requested: first.requested,
       get observed() {
         return (client.server ?? first).observed

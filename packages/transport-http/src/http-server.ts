@@ -7,6 +7,7 @@ import {
   remembered,
   type RpcMessage,
   type RpcReject,
+  viewerOf,
 } from '@atenea/mcpcompat/transport'
 import type { Payload } from './answer.ts'
 import { type AuthUnavailable, type Challenge, isPrincipal } from './auth/authenticate.ts'
@@ -77,7 +78,7 @@ export class HttpServer implements BodySink {
   body(exchange: HttpExchange, text: string): void {
     try {
       const message = parseMessage(text, this.#options.payload)
-      const view = this.#dispatcher.view(exchange.principal)
+      const view = this.#dispatcher.view(exchange.principal, viewerOf(message))
       if (view instanceof Promise) this.#receiveLater(exchange, message, view)
       else this.#receive(exchange, message, view)
     } catch (error) {

@@ -7,6 +7,7 @@ import type { OnDiagnostic } from '../contract/diagnostics.ts'
 import { withDiscovery } from '../contract/discovering.ts'
 import type { Dispatcher, Implementation } from '../contract/dispatcher.ts'
 import { reportFailure } from '../contract/failure.ts'
+import { viewerOf } from '../contract/viewer-of.ts'
 import { method, notice as noticeName } from '../contract/methods.ts'
 import { notifyDispatcher } from '../contract/notify-dispatcher.ts'
 import type { PeerPort } from '../contract/peer-port.ts'
@@ -55,7 +56,7 @@ export class ModernHost implements CallHost {
   }
 
   request(message: RpcRequest, { principal, hints }: Inbound): void {
-    const codec = this.#codec ?? this.#prepare(principal)
+    const codec = this.#codec ?? this.#prepare(principal, message)
     const decoded = codec.decodeCall(message, hints)
     if (!decoded.ok) {
       this.#send(message.id, this.#refusal(message, decoded.reason, decoded.message))
@@ -69,7 +70,7 @@ export class ModernHost implements CallHost {
   /** A notification that is not for the carrier. What only other revisions know is dropped. */
   notification(message: RpcNotification, { principal, hints }: Inbound): void {
     if (removedNotices.has(message.method)) return
-    const codec = this.#codec ?? this.#prepare(principal)
+    const codec = this.#codec ?? this.#prepare(principal, message)
     const decoded = codec.decodeNotice(message)
     if (!decoded.ok) return
     const meta = metaOf(message.params)
@@ -135,10 +136,10 @@ export class ModernHost implements CallHost {
    * The codec is made when the first request says who asks. A dispatcher that cannot say at once what it is holds nobody up:
    * results name the server from then on.
    */
-  #prepare(principal: Principal): WireCodec {
+  #prepare(principal: Principal, message: RpcRequest | RpcNotification): WireCodec {
     if (!this.#options.nameServer) return this.#make(undefined)
     try {
-      const view = this.#options.dispatcher.view(principal)
+      const view = this.#options.dispatcher.view(principal, viewerOf(message))
       if (!(view instanceof Promise)) return this.#make(view.info)
       view.then(({ info }) => this.#make(info), this.#reportView)
     } catch (error) {

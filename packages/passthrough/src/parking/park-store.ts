@@ -18,8 +18,8 @@ export interface Park {
 export interface ParkStore {
   /** Notes a call. False when no more may wait. */
   put(park: Park): boolean | Promise<boolean>
-  /** Takes a call out. Of several who try, one gets it (MC-MRTR-11). */
-  take(id: string): Park | undefined | Promise<Park | undefined>
+  /** Takes a call of this process out. Of several who try, one gets it (MC-MRTR-11). Calls of others are left where they are. */
+  take(id: string, instance: string): Park | undefined | Promise<Park | undefined>
 }
 
 export interface CreateMemoryParkStoreOptions {
@@ -36,16 +36,13 @@ export function createMemoryParkStore(options: CreateMemoryParkStoreOptions = {}
   const { maxParks = 1_024, maxSize = 64 * 1_048_576, now = Date.now } = options
   const parks = new Map<string, Park>()
   let size = 0
-  const take = (id: string): Park | undefined => {
-    const park = parks.get(id)
-    if (park === undefined) return undefined
-    parks.delete(id)
+  const remove = (park: Park): void => {
+    parks.delete(park.id)
     size -= park.size
-    return park
   }
   const makeRoom = (): void => {
     const time = now()
-    for (const { id, expiresAt } of parks.values()) if (expiresAt <= time) take(id)
+    for (const park of parks.values()) if (park.expiresAt <= time) remove(park)
   }
   const isFull = (added: number): boolean => parks.size >= maxParks || size + added > maxSize
   return {
@@ -56,6 +53,11 @@ export function createMemoryParkStore(options: CreateMemoryParkStoreOptions = {}
       size += park.size
       return true
     },
-    take,
+    take(id, instance) {
+      const park = parks.get(id)
+      if (park?.instance !== instance) return undefined
+      remove(park)
+      return park
+    },
   }
 }

@@ -107,8 +107,8 @@ export class Parking {
     if (!opened.ok) throw opened.reason === 'expired' ? expired() : invalid()
     const { park: id, backend: owner } = isJsonObject(opened.state) ? opened.state : {}
     if (typeof id !== 'string' || owner !== backend) throw invalid()
-    const park = await store.take(id)
-    const waiting = park?.instance === this.#instance ? this.#waiting.get(id) : undefined
+    const isTaken = (await store.take(id, this.#instance)) !== undefined
+    const waiting = isTaken ? this.#waiting.get(id) : undefined
     if (waiting === undefined) throw expired()
     this.#forget(id)
     if (waiting.lost) throw lostWhileParked(backend)
@@ -136,7 +136,7 @@ export class Parking {
   #drop(id: string): void {
     if (!this.#waiting.has(id)) return
     this.#forget(id)
-    void (async () => await this.#options.store.take(id))().catch(() => undefined)
+    void (async () => await this.#options.store.take(id, this.#instance))().catch(() => undefined)
   }
 
   #forget(id: string): void {

@@ -147,6 +147,8 @@ export function errorOf(id: unknown, code: number, message = 'm', data?: JsonObj
 export interface FrontClient extends Wire {
   /** Sends a request in the words of its era, and gives the id. `more` are members of `_meta`. */
   send(method: string, params?: JsonObject, more?: JsonObject): number
+  /** Sends a modern request whose params, but for `_meta`, are the text of members. */
+  raw(method: string, members: string): number
   /** Sends a request and waits for its answer. */
   ask(method: string, params?: JsonObject, more?: JsonObject): Promise<Line>
   answerTo(id: number): Promise<Line>
@@ -215,6 +217,16 @@ function createFront(wire: Wire, kind: Kind, capabilities: JsonObject, info: Jso
             }
       const withMeta = Object.keys(meta).length > 0 ? { ...params, _meta: meta } : params
       wire.write({ jsonrpc: '2.0', id, method, params: withMeta })
+      return id
+    },
+    raw(method, members) {
+      const id = ++ids
+      const meta = JSON.stringify({
+        [metaKey.protocolVersion]: modernRevision,
+        [metaKey.clientInfo]: info,
+        [metaKey.clientCapabilities]: capabilities,
+      })
+      wire.write(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${members},"_meta":${meta}}}`)
       return id
     },
     async answerTo(id) {

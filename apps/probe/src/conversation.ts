@@ -1,6 +1,7 @@
 import type { Era, JsonObject } from '@atenea/mcpcompat'
 import { inspectAnswer } from './checks/inspect-answer.ts'
 import type { FindingId } from './findings/catalog.ts'
+import type { ProbeOptions } from './probe-options.ts'
 import type { Recorder, Seen } from './recorder.ts'
 import { showAnswer } from './show.ts'
 import type { AskOptions, Talk } from './talk.ts'
@@ -11,8 +12,13 @@ export class ConversationEnded extends Error {
   override readonly name: string = 'ConversationEnded'
 }
 
+/** How long a server is waited for that may keep silent. */
+const silenceMs = 3_000
 /** A server that lets this many requests wait is not asked any further. */
 const maxUnanswered = 3
+
+/** How long things may take. */
+export type Limits = Pick<ProbeOptions, 'timeoutMs' | 'budgetMs'>
 
 /** A talk whose every answer is looked at, with the means to report. */
 export class Conversation {
@@ -22,9 +28,13 @@ export class Conversation {
   readonly #epitaph: () => Promise<string>
   #unanswered = 0
 
-  constructor(talk: Talk, recorder: Recorder, epitaph: () => Promise<string>) {
+  readonly #limits: Limits
+  readonly #started = performance.now()
+
+  constructor(talk: Talk, recorder: Recorder, limits: Limits, epitaph: () => Promise<string>) {
     this.talk = talk
     this.recorder = recorder
+    this.#limits = limits
     this.#epitaph = epitaph
   }
 
@@ -45,7 +55,13 @@ export class Conversation {
 
   /** A message that a good client would not send, or whose answer follows rules of its own. Only its being answered is checked. */
   async raw(method: string, params: JsonObject = {}, options: AskOptions = {}): Promise<Answer> {
-    const answer = await this.talk.send(method, params, options)
+    const { timeoutMs, budgetMs = Math.max(6 * timeoutMs, 15_000) } = this.#limits
+    if (performance.now() - this.#started > budgetMs) {
+      this.found('checks-cut-short', { evidence: `${budgetMs} ms were over before ${method}` })
+      throw new ConversationEnded('the time for all checks is over')
+    }
+    const patience = options.mayBeSilent === true ? Math.min(timeoutMs, silenceMs) : timeoutMs
+    const answer = await this.talk.send(method, params, { ...options, timeoutMs: options.timeoutMs ?? patience })
     const { failure } = answer
     if (failure === undefined) return answer
     if (failure.kind === 'timeout') {

@@ -10,6 +10,8 @@ export interface ProbeOptions {
   readonly policy: RevisionPolicy
   /** How long one answer may take, in milliseconds. */
   readonly timeoutMs: number
+  /** How long the checks of one era may take together, in milliseconds. Six times `timeoutMs` and at least 15 s if left out. */
+  readonly budgetMs?: number | undefined
   /** Ends the probe; its reason is thrown once everything that was opened is closed. */
   readonly signal: AbortSignal
   /** Takes secrets out of whatever goes into the report. */

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import type { Outcome } from '../src/report.ts'
 import { deadUrl, hostOf } from './_util/hosts.ts'
@@ -107,6 +108,15 @@ test('H01: a name that there is not', async () => {
   const report = await probed({ kind: 'url', url: 'http://atenea-probe.invalid/mcp' }, { timeoutMs: 5_000 })
   expect(report).toMatchObject({ outcome: 'unreachable' })
   expect(report.verdict.cause).toMatch(/atenea-probe\.invalid (?:cannot be|is not) resolved/)
+})
+
+test('something that is no HTTP', async () => {
+  const server = createServer((socket) => void socket.end('SSH-2.0-nothing\r\n'))
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const report = await probed({ kind: 'url', url: `http://127.0.0.1:${port}/mcp` })
+  server.close()
+  expect(report.verdict.cause).toMatch(/does not speak HTTP/)
 })
 
 test('TLS to a server without TLS', async () => {

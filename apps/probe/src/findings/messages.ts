@@ -8,6 +8,12 @@ export const messageFindings = {
     title: 'A request was not answered in time',
     repair: 'Answer every request, with an error if need be. If the server is only slow, give --timeout-ms.',
   },
+  'checks-cut-short': {
+    level: 'note',
+    requirements: ['MC-TMO-04'],
+    title: 'The server answers so slowly that not everything was checked',
+    repair: 'Give a longer --timeout-ms, which lengthens the time for all checks too, or see why the server is slow.',
+  },
   'response-malformed': {
     level: 'error',
     requirements: ['MC-MSG-01', 'MC-MSG-12'],

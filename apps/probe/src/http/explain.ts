@@ -83,6 +83,12 @@ function explainBreak({ code, stage, message }: WireFailure, url: URL): Trouble 
         'Give the certificate of its authority in NODE_EXTRA_CA_CERTS, or mend the certificate (name, date, chain) on the server.',
     }
   }
+  if (code?.startsWith('HPE_') === true) {
+    return {
+      cause: `What listens at ${url.host} does not speak HTTP (${code}).`,
+      repair: 'Correct the port in the URL.',
+    }
+  }
   const looksPlain = /wrong version number|packet length too long|ERR_SSL/i.test(`${code ?? ''} ${message}`)
   if (url.protocol === 'https:' && (looksPlain || stage === 'tls')) {
     return {

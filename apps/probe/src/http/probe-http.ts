@@ -82,7 +82,8 @@ class HttpProbe {
   }
 
   #converse(talk: HttpTalk): Conversation {
-    return new Conversation(talk, this.#probing.recorder, async () => await Promise.resolve(''))
+    const { recorder, options } = this.#probing
+    return new Conversation(talk, recorder, options, async () => await Promise.resolve(''))
   }
 
   async #probeModern(): Promise<Open | undefined> {

@@ -184,7 +184,8 @@ class LineProbe {
   }
 
   #converse(talk: ConstructorParameters<typeof Conversation>[0], peer: LinePeer): Conversation {
-    return new Conversation(talk, this.#probing.recorder, async () => await peer.epitaph())
+    const { recorder, options } = this.#probing
+    return new Conversation(talk, recorder, options, async () => await peer.epitaph())
   }
 
   /** A new process or connection, as a step. Undefined, with the trouble taken, when it cannot be had. */

@@ -1,4 +1,5 @@
 import {
+  type AbortWatcher,
   type Call,
   type CallContext,
   type OnDiagnostic,
@@ -125,7 +126,7 @@ export function createSubscriptions(options: CreateSubscriptionsOptions): Subscr
     listen(call, context) {
       const filter = parseListenFilter(call.params)
       admit(context, filter.resourceSubscriptions ?? [])
-      context.signal.throwIfAborted()
+      if (context.isAborted ?? context.signal.aborted) throw context.signal.reason
       const subscription = new Subscription(context, grant(filter, context), report, leave)
       enter(subscription)
       return subscription.open()
@@ -158,7 +159,7 @@ const noUris: readonly string[] = []
  * something changed, so two are no more than one. Servers keep thousands of these that say nothing for hours, so what only some of
  * them need is made for those.
  */
-class Subscription {
+class Subscription implements AbortWatcher {
   readonly context: CallContext
   readonly uris: readonly string[]
   readonly #granted: SubscriptionFilter
@@ -194,15 +195,21 @@ class Subscription {
 
   /** Acknowledges (MC-SUB-03), then stays until the server ends it or the caller leaves. */
   open(): Promise<Outcome> {
-    this.context.signal.addEventListener('abort', this, { once: true })
+    if (this.context.watch === undefined) this.context.signal.addEventListener('abort', this, { once: true })
+    else this.context.watch(this)
     this.tell('', acknowledgement(this.#granted))
     return this.#outcome
   }
 
   /** The caller has left. */
-  handleEvent(): void {
+  aborted(reason: unknown): void {
     this.#leave()
-    this.#reject(this.context.signal.reason)
+    this.#reject(reason)
+  }
+
+  /** The same, as a signal tells it. */
+  handleEvent(): void {
+    this.aborted(this.context.signal.reason)
   }
 
   /** Sends a notice, now or when the client has room. `key` tells notices apart that say the same. */
@@ -228,7 +235,8 @@ class Subscription {
   #leave(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.context.signal.removeEventListener('abort', this)
+    if (this.context.watch === undefined) this.context.signal.removeEventListener('abort', this)
+    else this.context.unwatch?.(this)
     this.#onOver(this)
   }
 

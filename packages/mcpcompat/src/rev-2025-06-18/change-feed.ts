@@ -1,5 +1,4 @@
 import type { Call } from '../contract/call.ts'
-import { createCallerContext } from '../contract/caller-context.ts'
 import type { Clock } from '../contract/clock.ts'
 import type { Peer, Principal } from '../contract/context.ts'
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
@@ -10,6 +9,7 @@ import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
 import type { JsonObject } from '../jsonrpc/json.ts'
 import { memberOf } from '../member.ts'
 import { listenFilterFault, type SubscriptionFilter } from '../subscriptions.ts'
+import { FeedListen, type FeedListener } from './feed-listen.ts'
 
 export interface ChangeFeedOptions {
   readonly dispatcher: Dispatcher
@@ -25,15 +25,6 @@ export interface ChangeFeedOptions {
   readonly onDiagnostic: OnDiagnostic | undefined
 }
 
-/** One `subscriptions/listen` on the dispatcher. */
-interface Listen {
-  readonly filter: SubscriptionFilter
-  readonly stop: AbortController
-  granted: SubscriptionFilter
-  /** It speaks for the session. Between its acknowledgement and its successor's there is always exactly one. */
-  current: boolean
-}
-
 const reopenDelayMs = 1_000
 const maxReopenDelayMs = 30_000
 
@@ -42,13 +33,14 @@ const maxReopenDelayMs = 30_000
  * the wishes change, a new listen takes over at its acknowledgement and the old one ends in the same turn, so that nothing is
  * lost or told twice. A listen that ends by itself is opened anew, and what may have been missed is announced (BR-131).
  */
-export class ChangeFeed {
+export class ChangeFeed implements FeedListener {
   readonly #options: ChangeFeedOptions
   #types: SubscriptionFilter = {}
   /** Made with the first subscription. */
   #uris: Set<string> | undefined
-  #current: Listen | undefined
-  #opening: Listen | undefined
+  #current: FeedListen | undefined
+  #opening: FeedListen | undefined
+  #onAcknowledged: (() => void) | undefined
   #applying: Promise<void> | undefined
   #stale = false
   #closed = false
@@ -56,6 +48,18 @@ export class ChangeFeed {
 
   constructor(options: ChangeFeedOptions) {
     this.#options = options
+  }
+
+  get peer(): Peer {
+    return this.#options.peer
+  }
+
+  get principal(): Principal {
+    return this.#options.principal
+  }
+
+  get session(): PeerSession | undefined {
+    return this.#options.session
   }
 
   /** What the listen in force was granted; `{}` when there is none now. */
@@ -101,7 +105,7 @@ export class ChangeFeed {
     this.#closed = true
     this.#reopen?.[Symbol.dispose]()
     for (const listen of [this.#current, this.#opening]) {
-      if (listen !== undefined) retire(listen, reason)
+      listen?.stop(reason)
     }
     this.#current = undefined
   }
@@ -109,12 +113,18 @@ export class ChangeFeed {
   /** Brings the listen in line with the wishes. Wishes that change meanwhile are one more round, not one more listen each. */
   #apply(): Promise<void> {
     this.#stale = true
-    this.#applying ??= this.#applyAll().finally(() => {
+    this.#applying ??= this.#applyWhileStale()
+    return this.#applying
+  }
+
+  async #applyWhileStale(): Promise<void> {
+    try {
+      await this.#applyAll()
+    } finally {
       this.#applying = undefined
       // A wish that came after the last round, and before this.
-      if (this.#stale && !this.#closed) return this.#apply()
-    })
-    return this.#applying
+      if (this.#stale && !this.#closed) await this.#apply()
+    }
   }
 
   async #applyAll(): Promise<void> {
@@ -127,7 +137,7 @@ export class ChangeFeed {
       if (Object.keys(filter).length > 0) {
         await this.#open(filter)
       } else if (this.#current !== undefined) {
-        retire(this.#current, nobodyListens())
+        this.#current.stop(nobodyListens())
         this.#current = undefined
       }
     }
@@ -135,23 +145,10 @@ export class ChangeFeed {
 
   /** Resolves with the acknowledgement; rejects when the listen ends without one. */
   #open(filter: SubscriptionFilter): Promise<void> {
-    const listen: Listen = { filter, stop: new AbortController(), granted: {}, current: false }
+    const listen = new FeedListen(filter, this)
     this.#opening = listen
     return new Promise((resolve, reject) => {
-      const context = createCallerContext({
-        peer: this.#options.peer,
-        principal: this.#options.principal,
-        session: this.#options.session,
-        signal: listen.stop.signal,
-        onNotice: (arrived) => {
-          if (arrived.method === notice.acknowledged) {
-            this.#takeOver(listen, arrived)
-            resolve()
-          } else {
-            this.#forward(listen, arrived)
-          }
-        },
-      })
+      this.#onAcknowledged = resolve
       const over = (error?: unknown): void => {
         if (listen.current) this.#lost(listen)
         // after an acknowledgement this says nothing
@@ -161,7 +158,7 @@ export class ChangeFeed {
       try {
         const outcome = this.#options.dispatcher.call(
           { method: method.listen, params: { notifications: filter } },
-          context,
+          listen,
         )
         Promise.resolve(outcome).then(() => over(), over)
       } catch (error) {
@@ -170,17 +167,28 @@ export class ChangeFeed {
     })
   }
 
-  #takeOver(listen: Listen, acknowledgement: Call): void {
+  /** A notice of one of the listens. */
+  arrived(listen: FeedListen, notified: Call): void {
+    if (notified.method !== notice.acknowledged) this.#forward(listen, notified)
+    else if (listen === this.#opening) {
+      this.#takeOver(listen, notified)
+      this.#opening = undefined
+      this.#onAcknowledged?.()
+      this.#onAcknowledged = undefined
+    }
+  }
+
+  #takeOver(listen: FeedListen, acknowledgement: Call): void {
     const granted = memberOf(acknowledgement.params, 'notifications')
     listen.granted = listenFilterFault(granted) === undefined ? (granted as SubscriptionFilter) : {}
     if (this.#closed) return
     const previous = this.#current
     this.#current = listen
     listen.current = true
-    if (previous !== undefined) retire(previous, nobodyListens())
+    previous?.stop(nobodyListens())
   }
 
-  #forward(listen: Listen, arrived: Call): void {
+  #forward(listen: FeedListen, arrived: Call): void {
     if (!listen.current) return
     if (arrived.method === notice.resourceUpdated) {
       const uri = memberOf(arrived.params, 'uri')
@@ -196,14 +204,14 @@ export class ChangeFeed {
   }
 
   /** The dispatcher ended a listen that nobody asked it to end. */
-  #lost(listen: Listen): void {
+  #lost(listen: FeedListen): void {
     listen.current = false
     if (this.#current !== listen || this.#closed) return
     this.#current = undefined
     this.#reopenLater(listen, reopenDelayMs)
   }
 
-  #reopenLater(listen: Listen, delayMs: number): void {
+  #reopenLater(listen: FeedListen, delayMs: number): void {
     this.#reopen = this.#options.clock.after(delayMs, () => {
       const applied = this.#current === undefined ? this.#apply() : Promise.resolve()
       applied.then(
@@ -241,9 +249,4 @@ export class ChangeFeed {
 
 function nobodyListens(): unknown {
   return new DOMException('Nobody listens any more', 'AbortError')
-}
-
-function retire(listen: Listen, reason: unknown): void {
-  listen.current = false
-  listen.stop.abort(reason)
 }

@@ -67,6 +67,7 @@ export class NodeExchange implements HttpExchange {
   readonly #slowBodies: Wheel
   /** Whether the client sends its body only when it is told to go on. */
   #waits: boolean
+  #reading: BodyReading | undefined
   #relief: Promise<void> | undefined
 
   constructor(req: NodeRequest, res: NodeResponse, slowBodies: Wheel, waits: boolean) {
@@ -95,8 +96,14 @@ export class NodeExchange implements HttpExchange {
     }
     const reading = new BodyReading(this, this.#req, maxBytes, sink)
     this.#slowBodies.add(reading)
-    this.#req.on('data', (chunk) => reading.take(chunk))
-    this.#req.on('end', () => reading.end())
+    this.#reading = reading
+    // the listeners stay as long as the request, which may be a stream for hours, so what was read is not theirs
+    this.#req.on('data', (chunk) => this.#reading?.take(chunk))
+    this.#req.on('end', () => {
+      const read = this.#reading
+      this.#reading = undefined
+      read?.end()
+    })
   }
 
   watch(onGone: () => void): void {

@@ -23,6 +23,9 @@ const peers = [
   '@remix-run/node-fetch-server/package.json',
   '@tmcp/adapter-zod/package.json',
   'zod/package.json',
+  'mcp-proxy/package.json',
+  'mcp-remote/package.json',
+  'supergateway/package.json',
 ]
 
 /** Looks at this machine. */

@@ -10,6 +10,8 @@ import { summarise } from './summary.ts'
 import { type Carrier, carriers } from './targets.ts'
 import { createWire } from './wire.ts'
 
+const titles: Readonly<Record<Carrier, string>> = { stdio: 'stdio', http: 'Streamable HTTP', proxy: 'Proxies' }
+
 exitOnSignals()
 const options = parseOptions(process.argv.slice(2))
 if (options === 'help') process.stdout.write(usage)
@@ -42,7 +44,7 @@ interface Report extends Pick<Options, 'suites' | 'rounds' | 'scale' | 'out'> {
 function report({ carrier, suites, measurements, started, seconds, rounds, scale, out }: Report): void {
   const machine = describeMachine()
   const head = [
-    `# ${carrier === 'http' ? 'Streamable HTTP' : carrier}`,
+    `# ${titles[carrier]}`,
     '',
     `Measured on ${started.toISOString().slice(0, 10)} in ${seconds} s: Node ${machine.node}, Linux ${machine.kernel}, ` +
       `${machine.processors} × ${machine.processor}, ${rounds} rounds, scale ${scale}.`,
@@ -50,7 +52,7 @@ function report({ carrier, suites, measurements, started, seconds, rounds, scale
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}.`,
     '',
-    'Medians over the rounds; in brackets how many times worse than the bare echo of the same era in the same round; bold ' +
+    `Medians over the rounds; in brackets how many times worse than the bare ${carrier === 'proxy' ? 'relay for clients' : 'echo'} of the same era in the same round; bold ` +
       'where a goal is missed; noise is (max − min) / median of the first figure.',
     '',
     '',

@@ -2,7 +2,7 @@ import type { SummaryFigure, SummaryRow } from './summary.ts'
 import { summarise } from './summary.ts'
 import type { Measurement } from './run.ts'
 import type { Metric, Suite } from './suites/suite.ts'
-import { targets } from './targets.ts'
+import { allTargets, takesPart } from './all-targets.ts'
 
 /** A table for each suite: medians, in brackets how many times worse than the limit, and the noise of the first figure. */
 export function toMarkdown(suites: readonly Suite[], measurements: readonly Measurement[]): string {
@@ -22,17 +22,17 @@ function table(suite: Suite, rows: readonly SummaryRow[]): string {
     cells([':--', ...suite.metrics.map(() => '--:'), '--:']),
     ...rows.map((row) => cells(rowCells(suite, row))),
   ]
-  const goals = suite.metrics.flatMap((metric) => goalText(metric) ?? [])
+  const goals = suite.metrics.flatMap((metric) => goalText(suite, metric) ?? [])
   return `${[...lines, ...(goals.length > 0 ? ['', `Goals: ${goals.join('; ')}.`] : [])].join('\n')}\n`
 }
 
 /** The goal of our server, and in brackets those of others. */
-function goalText({ title, goals, ratio }: Metric): string | undefined {
+function goalText(suite: Suite, { title, goals, ratio }: Metric): string | undefined {
   if (goals === undefined) return undefined
   const unit = ratio === undefined ? '' : '×'
   const { ours, ...all } = goals
   const others = Object.entries(all).filter(([, goal]) => goal !== ours)
-  const brackets = others.map(([target, goal]) => ` (${titleOf(target)} ≤ ${goal}${unit})`).join('')
+  const brackets = others.map(([target, goal]) => ` (${titleOf(suite, target)} ≤ ${goal}${unit})`).join('')
   return `${title} ≤ ${ours}${unit}${brackets}`
 }
 
@@ -41,7 +41,7 @@ function rowCells(suite: Suite, row: SummaryRow): readonly string[] {
   const first = row.figures[0]?.noise
   const disturbed = row.disturbedRounds === 0 ? '' : `, ${row.disturbedRounds} disturbed`
   return [
-    `${titleOf(row.target)}, ${row.era}`,
+    `${titleOf(suite, row.target)}, ${row.era}`,
     ...figures,
     first === undefined ? '' : `${Math.round(first * 100)} %${disturbed}`,
   ]
@@ -54,8 +54,8 @@ function cell({ digits, key }: Metric, { median, ratio, met }: SummaryFigure): s
   return met === false ? `**${compared}**` : compared
 }
 
-function titleOf(name: string): string {
-  return targets.find((target) => target.name === name)?.title ?? name
+function titleOf(suite: Suite, name: string): string {
+  return allTargets.find((target) => target.name === name && takesPart(suite, target))?.title ?? name
 }
 
 function cells(texts: readonly string[]): string {

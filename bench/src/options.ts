@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
+import { allTargets } from './all-targets.ts'
 import { suites } from './suites/index.ts'
 import type { Suite } from './suites/suite.ts'
-import { type Carrier, carriers, type Era, eras, type Target, targets } from './targets.ts'
+import { type Carrier, carriers, type Era, eras, type Target } from './targets.ts'
 
 /** What the command line asked for. */
 export interface Options {
@@ -20,12 +21,13 @@ export const usage: string = `pnpm bench [options]
 
   --suite NAME     only this suite, or all whose name begins with NAME-; may be repeated: ${suites.map(({ name }) => name).join(', ')}
   --carrier NAME   only the suites of this carrier: ${carriers.join(', ')}
-  --target NAME    only this target; may be repeated: ${[...new Set(targets.map(({ name }) => name))].join(', ')}
+  --target NAME    only this target; may be repeated: ${[...new Set(allTargets.map(({ name }) => name))].join(', ')}
   --era NAME       only this era: ${eras.join(', ')}
   --rounds N       how often all targets come in turn (5)
   --scale X        share of the repetitions of a full measurement (1)
   --repeats N      how often a measurement that other work disturbed is repeated (5)
-  --out DIR        write the tables and figures of each carrier there, as stdio.md, stdio.json, http.md, http.json
+  --out DIR        write the tables and figures of each carrier there, as stdio.md, stdio.json, http.md, http.json,
+                   proxy.md, proxy.json
 `
 
 /** Reads the command line. Throws an error for people when it cannot be followed. */
@@ -50,7 +52,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     suites: choose('suite', suites, values.suite, ({ name }, one) => name === one || name.startsWith(`${one}-`)).filter(
       ({ carrier = 'stdio' }) => wanted.includes(carrier),
     ),
-    targets: choose('target', targets, values.target, ({ name }, wanted) => name === wanted),
+    targets: choose('target', allTargets, values.target, ({ name }, wanted) => name === wanted),
     eras: choose('era', eras, values.era, (name, wanted) => name === wanted),
     rounds: positive('rounds', values.rounds),
     scale: positive('scale', values.scale),

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { watchOtherWork } from './accounting.ts'
+import { targetsOf } from './all-targets.ts'
 import type { Job } from './session.ts'
 import type { Figures, Suite } from './suites/suite.ts'
-import { type Era, type Target, targetsOf } from './targets.ts'
+import type { Era, Target } from './targets.ts'
 import type { Wire } from './wire.ts'
 
 /** What is to be measured. */

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import type { Route } from './proxy/routes.ts'
 
 /** Which kind of client the generator plays. */
 export type Era = 'modern' | 'legacy'
@@ -6,11 +7,11 @@ export type Era = 'modern' | 'legacy'
 /** Both eras, in the order in which they are reported. */
 export const eras: readonly Era[] = ['modern', 'legacy']
 
-/** What carries the messages of a suite and of a target. */
-export type Carrier = 'stdio' | 'http'
+/** What carries the messages of a suite and of a target; or that it is about what stands between, whatever carries them. */
+export type Carrier = 'stdio' | 'http' | 'proxy'
 
 /** All carriers, in the order in which they are reported. */
-export const carriers: readonly Carrier[] = ['stdio', 'http']
+export const carriers: readonly Carrier[] = ['stdio', 'http', 'proxy']
 
 /** A program to measure. */
 export interface Target {
@@ -20,6 +21,8 @@ export interface Target {
   readonly command: readonly [string, ...string[]]
   /** Default stdio. */
   readonly carrier?: Carrier
+  /** Which way a proxy bridges. */
+  readonly route?: Route
   /** It has no tools of the bench. */
   readonly noTools?: true
   /** Names of the only suites that it takes part in. */
@@ -33,7 +36,7 @@ export const limitName = 'bare'
 
 const streamsSuites = ['streams-1000', 'streams-10000']
 
-/** All targets, the limit first. */
+/** All servers, the limit first. */
 export const targets: readonly Target[] = [
   { name: limitName, title: 'bare JSON echo', eras, command: node('./servers/bare.js') },
   { name: 'ours', title: 'ours, packages', eras, command: node('./servers/ours.js') },
@@ -93,21 +96,6 @@ export const targets: readonly Target[] = [
   },
   { name: 'tmcp', title: 'tmcp', carrier: 'http', eras, command: node('./servers/http/tmcp.js') },
 ]
-
-/** The targets that take part in a suite, in one era. */
-export function targetsOf(
-  suite: { readonly name: string; readonly carrier?: Carrier },
-  era: Era,
-  all: readonly Target[] = targets,
-): readonly Target[] {
-  return all.filter(
-    (target) =>
-      (target.carrier ?? 'stdio') === (suite.carrier ?? 'stdio') &&
-      target.eras.includes(era) &&
-      (target.suites === undefined || target.suites.includes(suite.name)) &&
-      target.without?.[era]?.includes(suite.name) !== true,
-  )
-}
 
 function node(file: string): readonly [string, ...string[]] {
   return [process.execPath, fileURLToPath(new URL(file, import.meta.url))]

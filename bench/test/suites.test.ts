@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
+import { targetsOf } from '../src/all-targets.ts'
 import type { Measurement } from '../src/run.ts'
 import { suites } from '../src/suites/index.ts'
-import { eras, targetsOf } from '../src/targets.ts'
+import { eras } from '../src/targets.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'atenea-bench-'))

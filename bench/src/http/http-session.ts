@@ -45,15 +45,9 @@ export async function withHttpSession<T>(
   let generator: HttpGenerator | undefined
   try {
     const port = await portOf(server)
-    const first = createHttpGenerator({ port, wire })
-    generator = first
-    const { http } = await first.ask(wire.opening, patienceMs)
-    const startMs = performance.now() - before
-    const endpoint = await finishOpening({ port, wire, sessionId: http.head.sessionId, opened: true })
-    if (wire.era === 'legacy') {
-      first.close()
-      generator = createHttpGenerator(endpoint)
-    }
+    const opened = await openHttp(port, wire, () => performance.now() - before)
+    const { endpoint, told: startMs } = opened
+    generator = opened.generator
     return await body({ server, generator, endpoint, startMs })
   } catch (cause) {
     throw new Error(`the server failed or was wrong: ${server.lastWords()}`, { cause })
@@ -63,16 +57,35 @@ export async function withHttpSession<T>(
   }
 }
 
+/**
+ * Sends the opening of a client, and gives the generator that goes on from there. `told` is what `onAnswer` gave when the first answer was
+ * there.
+ */
+export async function openHttp<T>(
+  port: number,
+  wire: Wire,
+  onAnswer: () => T,
+): Promise<{ readonly generator: HttpGenerator; readonly endpoint: Endpoint; readonly told: T }> {
+  const first = createHttpGenerator({ port, wire })
+  try {
+    const { http } = await first.ask(wire.opening, patienceMs)
+    const told = onAnswer()
+    const endpoint = await finishOpening({ port, wire, sessionId: http.head.sessionId, opened: true })
+    if (wire.era === 'modern') return { generator: first, endpoint, told }
+    first.close()
+    return { generator: createHttpGenerator(endpoint), endpoint, told }
+  } catch (error) {
+    first.close()
+    throw error
+  }
+}
+
 /** Opens one more legacy session, or nothing for a modern client. */
 export async function openEndpoint(port: number, wire: Wire): Promise<Endpoint> {
   if (wire.era === 'modern') return { port, wire }
-  const generator = createHttpGenerator({ port, wire })
-  try {
-    const { http } = await generator.ask(wire.opening, patienceMs)
-    return await finishOpening({ port, wire, sessionId: http.head.sessionId, opened: true })
-  } finally {
-    generator.close()
-  }
+  const { generator, endpoint } = await openHttp(port, wire, () => undefined)
+  generator.close()
+  return endpoint
 }
 
 /** Tells the server that the handshake is over, which it takes with 202. */
@@ -106,7 +119,7 @@ async function post(endpoint: Endpoint, message: string): Promise<number> {
 }
 
 /** The port that a bench server writes to its stdout when it listens. */
-async function portOf({ stdout }: ServerProcess): Promise<number> {
+export async function portOf({ stdout }: ServerProcess): Promise<number> {
   return await withDeadline(
     new Promise<number>((resolve, reject) => {
       let text = ''

@@ -25,3 +25,11 @@ export function initializeResult(version: string): string {
 export function textResult(text: string): string {
   return `{${complete}"content":[{"type":"text","text":${JSON.stringify(text)}}]}`
 }
+
+/** The opening of clients of the other era, which this server does not know. */
+export const unknownOpening: string = modern ? 'initialize' : 'server/discover'
+
+/** What is answered to it. */
+export function unknownMethod(id: number | undefined): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"Method not found"}}`
+}

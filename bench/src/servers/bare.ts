@@ -1,4 +1,11 @@
-import { discoverResult, initializeResult, listResult, textResult } from './bare-results.ts'
+import {
+  discoverResult,
+  initializeResult,
+  listResult,
+  textResult,
+  unknownMethod,
+  unknownOpening,
+} from './bare-results.ts'
 import { reportAbort } from './sleep.ts'
 
 /*
@@ -55,6 +62,8 @@ function answer({ id, method, params }: Message): string {
       return callTool(id, params.name, params.arguments)
     case 'tools/list':
       return line(id, listResult)
+    case unknownOpening:
+      return `${unknownMethod(id)}\n`
     case 'server/discover':
       return line(id, discoverResult(params._meta['io.modelcontextprotocol/protocolVersion'] as string))
     case 'initialize':

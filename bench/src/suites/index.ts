@@ -4,6 +4,7 @@ import { httpScaleSuite } from '../http/suites/scale.ts'
 import { httpStartSuite } from '../http/suites/start.ts'
 import { idleSuite } from '../http/suites/idle.ts'
 import { streamsSuite } from '../http/suites/streams.ts'
+import { proxySuites } from '../proxy/suites/index.ts'
 import { blockingSuite } from './blocking.ts'
 import { cancelSuite } from './cancel.ts'
 import { flightSuite } from './flight.ts'
@@ -37,4 +38,5 @@ export const suites: readonly Suite[] = [
   streamsSuite(1_000),
   streamsSuite(10_000),
   idleSuite,
+  ...proxySuites,
 ]

@@ -1,3 +1,4 @@
+import type { Route } from '../proxy/routes.ts'
 import type { Job } from '../session.ts'
 import type { Carrier } from '../targets.ts'
 
@@ -25,6 +26,8 @@ export interface Suite {
   readonly name: string
   /** What carries the messages. Default stdio. */
   readonly carrier?: Carrier
+  /** Which proxies it is about. */
+  readonly route?: Route
   readonly title: string
   readonly metrics: readonly Metric[]
   /** Measures one target once, in fresh processes. Throws when an answer was wrong. */

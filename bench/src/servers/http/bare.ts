@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discoverResult, initializeResult, listResult, textResult } from '../bare-results.ts'
+import {
+  discoverResult,
+  initializeResult,
+  listResult,
+  textResult,
+  unknownMethod,
+  unknownOpening,
+} from '../bare-results.ts'
 import { listen } from './listen.ts'
 import { onSignals } from './on-signals.ts'
 
@@ -53,6 +60,8 @@ function answer({ id, method, params }: Message, _req: IncomingMessage, res: Ser
     }
     case 'tools/list':
       return send(res, id, listResult)
+    case unknownOpening:
+      return sendText(res, unknownMethod(id))
     case 'server/discover':
       return send(res, id, discoverResult(params._meta['io.modelcontextprotocol/protocolVersion'] as string))
     case 'initialize':
@@ -67,7 +76,10 @@ function answer({ id, method, params }: Message, _req: IncomingMessage, res: Ser
 }
 
 function send(res: ServerResponse, id: number | undefined, result: string): void {
-  const text = `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+  sendText(res, `{"jsonrpc":"2.0","id":${id},"result":${result}}`)
+}
+
+function sendText(res: ServerResponse, text: string): void {
   res.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text))])
   res.end(text)
 }

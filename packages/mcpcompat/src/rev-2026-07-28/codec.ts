@@ -119,13 +119,7 @@ class ModernCodec implements WireCodec {
     const { source } = context
     const isAsItCame = source !== undefined && source.call === call && source.revision === revision
     const params = isAsItCame ? source.params : writeParams(call, context, revision)
-    return {
-      message: { kind: 'request', id, method: call.method, params },
-      // Made when a carrier with headers asks: a name that no header can hold is no fault where there are none.
-      get hints(): WireHints {
-        return standardHeaders(call, revision)
-      },
-    }
+    return new EncodedCall({ kind: 'request', id, method: call.method, params }, call, revision)
   }
 
   decodeOutcome(call: Call, message: RpcResponse): Decoded<Outcome> {
@@ -149,6 +143,24 @@ class ModernCodec implements WireCodec {
 
   decodeNotice(message: RpcNotification): Decoded<Call> {
     return decodeNotice(message)
+  }
+}
+
+/** A class, since every literal with a getter gets a shape of its own, which costs more than the whole request. */
+class EncodedCall {
+  readonly message: RpcRequest
+  readonly #call: Call
+  readonly #revision: string
+
+  constructor(message: RpcRequest, call: Call, revision: string) {
+    this.message = message
+    this.#call = call
+    this.#revision = revision
+  }
+
+  /** Made when a carrier with headers asks: a name that no header can hold is no fault where there are none. */
+  get hints(): WireHints {
+    return standardHeaders(this.#call, this.#revision)
   }
 }
 

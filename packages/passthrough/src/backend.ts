@@ -145,7 +145,7 @@ export class Backend implements BackendPort, AsyncDisposable {
   }
 
   view(principal: Principal, viewer?: Viewer): ServerView | Promise<ServerView> {
-    const client = { principal, ...viewer }
+    const client = { principal, peer: viewer?.peer, session: viewer?.session }
     const connection = this.#linkOf(client)?.connection
     return connection === undefined ? this.#viewLater(client) : this.#viewOf(connection, principal)
   }
@@ -509,8 +509,8 @@ export class Backend implements BackendPort, AsyncDisposable {
   }
 
   #begin(call: Call, origin: CallContext, mayAsk: boolean): RelayedCall {
-    const peer = mayAsk ? undefined : withoutAsks(origin.peer)
-    const relayed = new RelayedCall({ call, origin, peer, limits: this.#limits, now: this.#now })
+    const shownAs = mayAsk ? undefined : withoutAsks
+    const relayed = new RelayedCall({ call, origin, shownAs, limits: this.#limits, now: this.#now })
     this.#deadlines.add(relayed)
     return relayed
   }

@@ -73,7 +73,7 @@ export class LoneBackend implements WholeServer {
 
   view(principal: Principal, viewer?: Viewer): ServerView | Promise<ServerView> {
     const view = this.#lists.view(principal, viewer)
-    const client: BackendClient = { principal, ...viewer }
+    const client: BackendClient = { principal, peer: viewer?.peer, session: viewer?.session }
     return view instanceof Promise
       ? view.then((offered) => this.#withPlans(offered, client))
       : this.#withPlans(view, client)

@@ -80,7 +80,7 @@ export class ManyBackends implements WholeServer {
   }
 
   view(principal: Principal, viewer?: Viewer): ServerView | Promise<ServerView> {
-    const client: BackendClient = { principal, ...viewer }
+    const client: BackendClient = { principal, peer: viewer?.peer, session: viewer?.session }
     const views: { backend: string; view: ServerView }[] = []
     for (const lists of this.#all) {
       const view = lists.view(principal, viewer)

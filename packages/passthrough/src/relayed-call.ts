@@ -28,8 +28,8 @@ export interface RelayedCallOptions {
   readonly call: Call
   /** The context of the caller. */
   readonly origin: CallContext
-  /** Whom the backend takes the caller for, where that is not the caller itself. */
-  readonly peer: Peer | undefined
+  /** How the caller is shown to the backend, where that is not as it is. */
+  readonly shownAs: ((peer: Peer) => Peer) | undefined
   readonly limits: CallLimits
   readonly now: () => number
 }
@@ -48,7 +48,7 @@ export class RelayedCall implements CallContext, AbortWatcher, Limited {
   lease: Lease | undefined
   /** Set when the backend took too long: how long it had been given. */
   expiredAfterMs: number | undefined
-  readonly #peer: Peer | undefined
+  readonly #shownAs: RelayedCallOptions['shownAs']
   readonly #limits: CallLimits
   readonly #startedAt: number
   readonly #now: () => number
@@ -56,10 +56,10 @@ export class RelayedCall implements CallContext, AbortWatcher, Limited {
   #watcher: AbortWatcher | undefined
   #isAttached = false
 
-  constructor({ call, origin, peer, limits, now }: RelayedCallOptions) {
+  constructor({ call, origin, shownAs, limits, now }: RelayedCallOptions) {
     this.call = call
     this.origin = origin
-    this.#peer = peer
+    this.#shownAs = shownAs
     this.#limits = limits
     this.#now = now
     this.#startedAt = now()
@@ -97,12 +97,13 @@ export class RelayedCall implements CallContext, AbortWatcher, Limited {
   }
 
   get peer(): Peer {
-    return this.#peer ?? this.origin.peer
+    const { peer } = this.origin
+    return this.#shownAs === undefined ? peer : this.#shownAs(peer)
   }
 
   /** A caller that is shown as somebody else cannot be passed on as it came. */
   get source(): CallContext['source'] {
-    return this.#peer === undefined ? this.origin.source : undefined
+    return this.#shownAs === undefined ? this.origin.source : undefined
   }
 
   get principal(): Principal {

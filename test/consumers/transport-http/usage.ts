@@ -8,6 +8,12 @@ import {
   createHttpHandler,
   type HttpHandler,
 } from '@atenea/transport-http'
+import {
+  createDeviceFlow,
+  createOAuthAuthorizer,
+  createMemorySignInStore,
+  type OAuthAuthorizer,
+} from '@atenea/transport-http/oauth'
 import { createResourceServer, type ResourceServer } from '@atenea/transport-http/resource-server'
 
 const dispatcher: Dispatcher = {
@@ -69,6 +75,16 @@ const forged = await guarded.fetch(
 )
 expectEqual(forged.status, 401)
 await guarded[Symbol.asyncDispose]()
+
+// who signs in with another device
+const prompts: string[] = []
+const authorizer: OAuthAuthorizer = createOAuthAuthorizer('https://mcp.example.com/mcp', {
+  identity: { name: 'usage', clients: [{ clientId: 'usage', issuer: 'https://auth.example.com' }] },
+  flow: createDeviceFlow({ show: ({ url, code }) => void prompts.push(`${url} ${code}`) }),
+  store: createMemorySignInStore(),
+})
+expectEqual(await authorizer.fields({ method: 'POST', url: 'https://mcp.example.com/mcp' }, {}), {})
+authorizer[Symbol.dispose]()
 
 // what is not let in
 const origin = 'https://example.org'

@@ -1,7 +1,7 @@
 import { OAuthError } from '../oauth-error.ts'
 import { type Flow, type FlowContext, type FlowResult, requestTokens } from './flow.ts'
 
-export const jwtBearerGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+const jwtBearerGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 export interface CreateWorkloadFlowOptions {
   /** The JWT by which the platform vouches for this workload, for an authorization server; asked for anew each time. */

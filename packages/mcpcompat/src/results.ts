@@ -60,14 +60,14 @@ function parseAsk(methodName: string, result: JsonRecord): ParsedResult {
   if (state !== undefined && typeof state !== 'string') return invalid('requestState is not a string', result)
   const requests = memberOf(result, 'inputRequests')
   if (requests !== undefined && !isJsonObject(requests)) return invalid('inputRequests is not an object', result)
+  const text = JsonText.is(result) ? result.member('inputRequests') : undefined
   const inputRequests = new Map<string, Call>()
   for (const key of documentKeys(result, requests)) {
     const request = requests?.[key]
     const fault = inputRequestFault(request)
     if (fault !== undefined) return invalid(`the input request ${JSON.stringify(key.slice(0, 80))} ${fault}`, result)
-    inputRequests.set(key, callOf(request as JsonObject))
+    inputRequests.set(key, callOf(request as JsonObject, text?.member(key)))
   }
-  const text = JsonText.is(result) ? result.member('inputRequests') : undefined
   if (text !== undefined) requestTexts.set(inputRequests, text)
   // MC-MRTR-03, A-39: an empty map counts as none
   if (inputRequests.size === 0 && state === undefined) return invalid('neither input requests nor a state', result)
@@ -87,9 +87,10 @@ function documentKeys(result: JsonRecord, requests: JsonObject | undefined): Ite
   return JsonText.is(result) ? (result.member('inputRequests')?.spans.keys() ?? []) : Object.keys(requests)
 }
 
-function callOf(request: JsonObject): Call {
-  const params = request['params']
-  return { method: request['method'] as string, params: isJsonObject(params) ? params : {} }
+/** `text` is the request as it came, where that is at hand. */
+function callOf(request: JsonObject, text: JsonText | undefined): Call {
+  const params = text?.member('params') ?? request['params']
+  return { method: request['method'] as string, params: (params ?? {}) as JsonRecord }
 }
 
 function invalid(reason: string, raw: Json): ParsedResult {

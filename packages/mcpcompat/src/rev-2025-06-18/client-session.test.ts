@@ -465,6 +465,50 @@ describe('requests of the server', () => {
     expect(client.openCalls).toBe(0)
   })
 
+  test('BR-221: who gets the ask can go on by it, also when another call is made meanwhile, and hears when the call is over', async () => {
+    const { server, client, call } = await connect({ capabilities: all })
+    const outcome = call(echo)
+    const { id } = await server.one()
+    server.say(client, legacy('q', 'roots/list'))
+    server.clock.advance(20)
+    const ask = await outcome
+    if (ask.kind !== 'ask' || ask.parked === undefined || ask.requestState === undefined) throw new Error('no ask came')
+    const { parked, requestState, inputRequests } = ask
+    expect(parked.waitMs).toBe(600_000)
+    const ended: unknown[] = []
+    void parked.ended.then((how) => ended.push(how))
+    const inputResponses = Object.fromEntries([...(inputRequests ?? [])].map(([key]) => [key, { roots: [] }]))
+    const going = parked.resume(echo, createCallerContext({ peer, resume: { requestState, inputResponses } }))
+    expect(await server.one()).toEqual(resultOf('q', { roots: [] }))
+    server.say(client, legacy('r', 'roots/list'))
+    server.clock.advance(20)
+    const again = await going
+    expect(again).toMatchObject({ kind: 'ask', parked })
+    expect(ended).toEqual([])
+    parked.abandon()
+    parked.abandon()
+    expect(await server.sent()).toEqual([
+      errorOf('r', -32_603, 'Nobody is there to answer'),
+      notification('notifications/cancelled', { requestId: id as number }),
+    ])
+    expect(ended).toEqual(['over'])
+    expect(server.clock.waiting).toBe(0)
+  })
+
+  test.each<[string, (connected: Connected) => void]>([
+    ['expired', ({ server }) => server.clock.advance(60_000)],
+    ['lost', ({ client }) => client.closed()],
+  ])('BR-224, BR-235: a wait that ends so is %s', async (how, end) => {
+    const connected = await connect({ capabilities: all, parkedMs: 60_000 })
+    const outcome = connected.call(echo)
+    await connected.server.one()
+    connected.server.say(connected.client, legacy('q', 'roots/list'))
+    connected.server.clock.advance(20)
+    const ask = await outcome
+    end(connected)
+    expect(ask.kind === 'ask' && (await ask.parked?.ended)).toBe(how)
+  })
+
   test('BR-229: progress and logs of a parked call go nowhere', async () => {
     const connected = await connect({ capabilities: all, offered: { tools: {}, logging: {} } })
     const { server, client, call } = connected

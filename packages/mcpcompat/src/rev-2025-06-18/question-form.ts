@@ -1,15 +1,18 @@
 import type { Call } from '../contract/call.ts'
 import { method } from '../contract/methods.ts'
+import { omitMembers } from '../jsonrpc/edit.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
-import { type JsonObject, type JsonValue, isJsonObject, toObject } from '../jsonrpc/json.ts'
+import { type JsonRecord, type JsonValue, isJsonObject, toObject } from '../jsonrpc/json.ts'
+import { JsonText } from '../jsonrpc/json-text.ts'
+import { memberOf } from '../member.ts'
 import type { LegacyFeatures } from './features.ts'
 
 /**
  * The params of a question as a legacy client of this revision understands it (LG-ELIC-01, LG-SAMP-01). Throws an `RpcError`
  * for one that cannot be asked in its words, since a question must never be disguised as another.
  */
-export function questionForLegacy(question: Call, features: LegacyFeatures, id: number): JsonObject {
-  const params = toObject(question.params)
+export function questionForLegacy(question: Call, features: LegacyFeatures, id: number): JsonRecord {
+  const { params } = question
   switch (question.method) {
     case method.elicit:
       return elicitation(params, features, id)
@@ -20,25 +23,34 @@ export function questionForLegacy(question: Call, features: LegacyFeatures, id: 
   }
 }
 
-function elicitation(params: JsonObject, features: LegacyFeatures, id: number): JsonObject {
-  const { mode, ...rest } = params
-  if (mode === 'url') {
+function elicitation(params: JsonRecord, features: LegacyFeatures, id: number): JsonRecord {
+  if (memberOf(params, 'mode') === 'url') {
     if (features.elicitation !== 'modes') throw cannotAsk('a question that opens a url')
-    return { ...params, elicitationId: params['elicitationId'] ?? `question-${id}` }
+    return memberOf(params, 'elicitationId') === undefined
+      ? { ...toObject(params), elicitationId: `question-${id}` }
+      : params
   }
-  const known = features.elicitation === 'modes' ? params : rest
+  const known = features.elicitation === 'modes' ? params : withoutMode(params)
   return features.choiceTitles ? known : withPlainFields(known)
 }
 
+function withoutMode(params: JsonRecord): JsonRecord {
+  if (JsonText.is(params)) return omitMembers(params, (key) => key === 'mode')
+  const { mode: _mode, ...rest } = params
+  return rest
+}
+
 /** Fields with a title for each choice become an enum with names; fields with several choices have no older form. */
-function withPlainFields(params: JsonObject): JsonObject {
-  const schema = params['requestedSchema']
+function withPlainFields(params: JsonRecord): JsonRecord {
+  const schema = memberOf(params, 'requestedSchema')
   if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return params
-  const properties = Object.entries(schema['properties']).map(
-    ([name, field]) => [name, plainField(name, field)] as const,
-  )
+  const given = Object.entries(schema['properties'])
+  const properties = given.map(([name, field]) => [name, plainField(name, field)] as const)
+  // What needs no other form stays as it came.
+  if (schema['$schema'] === undefined && properties.every(([, field], index) => field === given[index]?.[1]))
+    return params
   const { $schema: _dialect, ...rest } = schema
-  return { ...params, requestedSchema: { ...rest, properties: Object.fromEntries(properties) } }
+  return { ...toObject(params), requestedSchema: { ...rest, properties: Object.fromEntries(properties) } }
 }
 
 function plainField(name: string, field: JsonValue | undefined): JsonValue | undefined {
@@ -55,10 +67,12 @@ function plainField(name: string, field: JsonValue | undefined): JsonValue | und
 }
 
 /** Messages hold one block each. */
-function sampling(params: JsonObject): JsonObject {
-  const { messages } = params
+function sampling(params: JsonRecord): JsonRecord {
+  const messages = memberOf(params, 'messages')
   if (!Array.isArray(messages)) return params
-  return { ...params, messages: (messages as readonly JsonValue[]).map(singleBlock) }
+  const given = messages as readonly JsonValue[]
+  const single = given.map(singleBlock)
+  return single.every((message, index) => message === given[index]) ? params : { ...toObject(params), messages: single }
 }
 
 function singleBlock(message: JsonValue): JsonValue {

@@ -519,6 +519,26 @@ describe('questions to the client', () => {
     expect(await peer.read()).toMatchObject({ id: 2, error: { code: -32_603 } })
   })
 
+  test('A-42: a call asks for a limited time, however often it asks and however long each answer may take', async () => {
+    const clock = createManualClock()
+    const dispatcher = createScriptedDispatcher().on('tool:nag', () => ask({ where: roots }))
+    const peer = await serveLegacy(dispatcher, all, { clock, maxAskingMs: 10_000 })
+    peer.write(legacy(1, 'tools/call', callTool('nag')))
+    const { id: first } = await peer.read()
+    clock.advance(6_000)
+    peer.write({ jsonrpc: '2.0', id: first ?? null, result: { roots: [] } })
+    const { id: second } = await peer.read()
+    clock.advance(3_999)
+    expect(await peer.rest()).toEqual([])
+    clock.advance(1)
+    expect(await peer.rest()).toMatchObject([
+      { method: 'notifications/cancelled', params: { requestId: second } },
+      { id: 1, error: { code: -32_603, message: expect.stringContaining('10000 ms') } },
+    ])
+    expect(dispatcher.calls).toHaveLength(2)
+    expect(clock.waiting).toBe(0)
+  })
+
   test('LG-CANC-01: when the call is cancelled its questions are too, and a late answer is dropped', async () => {
     const peer = await serveLegacy(asking({ where: roots, who: form }), all)
     peer.write(legacy(1, 'tools/call', callTool('ask')))

@@ -23,6 +23,8 @@ export interface Wire {
   write(...lines: readonly (JsonObject | string)[]): void
   /** The first line that fits and was not taken yet; waits for it. */
   next(fits?: (message: Message) => boolean): Promise<Line>
+  /** Gives a line back that was taken. */
+  unread(line: Line): void
   /** What was written and not taken, after all that is due has run. */
   rest(): Promise<readonly Message[]>
   /** The peer ends the connection. */
@@ -93,6 +95,9 @@ export function createWire(principal: { id: string; authenticated: boolean } = l
         }, 3_000)
         if (!look()) readers.add(look)
       })
+    },
+    unread(line) {
+      unread.unshift(line)
     },
     async rest() {
       await turn()

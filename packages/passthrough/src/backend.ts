@@ -393,7 +393,7 @@ export class Backend implements BackendPort, AsyncDisposable {
   async #viewLater(client: BackendClient): Promise<ServerView> {
     try {
       const { connection } = await this.#connect(client, new AbortController().signal)
-      return await this.#viewOf(connection, client.principal)
+      return this.#viewOf(connection, client.principal)
     } catch (error) {
       throw failureForCaller(error, this.name)
     }
@@ -491,7 +491,7 @@ export class Backend implements BackendPort, AsyncDisposable {
     link: Link,
     connection: ClientConnection,
     mayAsk: boolean,
-  ): Promise<never | Outcome> {
+  ): Promise<Outcome> {
     try {
       const { call, origin, expiredAfterMs } = relayed
       if (isAborted(origin)) throw error

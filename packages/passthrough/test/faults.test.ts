@@ -14,6 +14,7 @@ import {
   type Kind,
   type Rig,
   resultOf,
+  metaIn,
 } from './_util/rig.ts'
 import { turn } from './_util/wire.ts'
 
@@ -109,7 +110,7 @@ describe.each(cells)('a %s client of a %s backend', (front, back) => {
     const { client, backend, clock } = await setup(front, back, { callTimeoutMs: 1_000, maxCallMs: 3_000 })
     const id = client.send('tools/call', call, { progressToken: 'p' })
     const request = await backend.request('tools/call')
-    const token = (request.value.params?.['_meta'] as JsonObject)['progressToken']
+    const token = metaIn(request)['progressToken']
     for (let step = 1; step <= 3; step++) {
       clock.advance(800)
       backend.wire.write(progress(token, step))
@@ -205,7 +206,7 @@ describe('subscriptions over a loss', () => {
         const listen = await backend.wire.next(
           ({ method, params }) =>
             method === 'subscriptions/listen' &&
-            (params?.['notifications'] as JsonObject)['resourceSubscriptions'] !== undefined,
+            (params?.['notifications'] as JsonObject | undefined)?.['resourceSubscriptions'] !== undefined,
         )
         backend.wire.write({
           jsonrpc: '2.0',

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { metaKey } from '@atenea/mcpcompat/transport'
-import { cells, connected, endAll } from './_util/rig.ts'
+import { cells, connected, endAll, metaIn } from './_util/rig.ts'
 
 afterEach(endAll)
 
@@ -57,7 +57,7 @@ describe.each(cells)('a %s client of a %s backend', (front, back) => {
     const { client, backend } = await connected(front, back)
     client.send('tools/call', { name: 't', arguments: {} }, { progressToken: 'p', [metaKey.logLevel]: 'debug' })
     const request = await backend.request('tools/call')
-    const token = (request.value.params?.['_meta'] as { progressToken: number }).progressToken
+    const token = metaIn(request)['progressToken'] as number
     const data = '"data":{"z":123456789012345678901234567890,"a":1}'
     backend.wire.write(
       `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1,"total":123456789012345678901234567890,"x-1":1,"_meta":{"b":1,"a":2}}}`,

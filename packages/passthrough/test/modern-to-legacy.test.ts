@@ -1,7 +1,16 @@
 import type { JsonObject } from '@atenea/mcpcompat'
 import { metaKey } from '@atenea/mcpcompat/transport'
 import { afterEach, describe, expect, test } from 'vitest'
-import { connected, createBackend, createRig, endAll, errorOf, type FrontClient, resultOf } from './_util/rig.ts'
+import {
+  connected,
+  createBackend,
+  createRig,
+  endAll,
+  errorOf,
+  type FrontClient,
+  resultOf,
+  metaIn,
+} from './_util/rig.ts'
 import { turn } from './_util/wire.ts'
 
 afterEach(endAll)
@@ -183,7 +192,7 @@ describe('within a call', () => {
     const { client, backend } = await connect()
     const id = client.send('tools/call', { name: 't', arguments: {} }, { progressToken: 0 })
     const request = await backend.request('tools/call')
-    const token = (request.value.params?.['_meta'] as JsonObject)['progressToken']
+    const token = metaIn(request)['progressToken']
     for (const progress of [1, 1, 2]) {
       backend.wire.write(notification('notifications/progress', { progressToken: token, progress }))
     }

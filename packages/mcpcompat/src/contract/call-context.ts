@@ -92,7 +92,7 @@ export class ServedContext implements CallContext {
     principal: Principal,
     hints: WireHints,
     scope: Scope | undefined,
-    session?: PeerSession | undefined,
+    session?: PeerSession,
   ) {
     this.call = decoded.call
     this.id = id

@@ -12,15 +12,12 @@ test('does what a Map does, in the order of a Map', () => {
       const table = new IdTable<number>()
       const map = new Map<RpcId, number>()
       for (const [what, key, value] of steps) {
-        if (what === 'set') {
-          table.set(key, value)
-          map.set(key, value)
-        } else if (what === 'delete') {
-          expect(table.delete(key)).toBe(map.delete(key))
-        } else if (value % 20 === 0) {
-          table.clear()
-          map.clear()
+        for (const each of [table, map]) {
+          if (what === 'set') each.set(key, value)
+          else if (what === 'clear' && value % 20 === 0) each.clear()
         }
+        const deleted = [table, map].map((each) => what === 'delete' && each.delete(key))
+        expect(deleted[0]).toBe(deleted[1])
         expect(table.get(key)).toBe(map.get(key))
         expect(table.has(key)).toBe(map.has(key))
       }

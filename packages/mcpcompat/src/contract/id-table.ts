@@ -20,7 +20,7 @@ const firstBuckets = 4
  * nothing behind.
  */
 export class IdTable<V> {
-  #buckets: (Entry<V> | undefined)[] = new Array<Entry<V> | undefined>(firstBuckets).fill(undefined)
+  #buckets: (Entry<V> | undefined)[] = emptyBuckets(firstBuckets)
   #first: Entry<V> | undefined
   #last: Entry<V> | undefined
   #size = 0
@@ -29,17 +29,21 @@ export class IdTable<V> {
     return this.#size
   }
 
+  /** What was entered first of all that is there. */
+  get first(): V | undefined {
+    return this.#first?.value
+  }
+
   get(id: RpcId): V | undefined {
     return this.#find(id)?.value
   }
 
   /** Whether there is anything under this id, or exactly this value. */
   has(id: RpcId, value?: V): boolean {
-    let entry = this.#find(id)
-    while (entry !== undefined && value !== undefined && (entry.id !== id || entry.value !== value)) {
-      entry = entry.chained
+    for (let entry = this.#find(id); entry !== undefined; entry = entry.chained) {
+      if (isMeant(entry, id, value)) return true
     }
-    return entry !== undefined
+    return false
   }
 
   /** In place of what is there under this id, if there is something. */
@@ -65,7 +69,7 @@ export class IdTable<V> {
     const bucket = this.#bucketOf(id)
     let previous: Entry<V> | undefined
     let entry = this.#buckets[bucket]
-    while (entry !== undefined && (entry.id !== id || (value !== undefined && entry.value !== value))) {
+    while (entry !== undefined && !isMeant(entry, id, value)) {
       previous = entry
       entry = entry.chained
     }
@@ -115,7 +119,7 @@ export class IdTable<V> {
   }
 
   #grow(): void {
-    this.#buckets = new Array<Entry<V> | undefined>(this.#buckets.length * 4).fill(undefined)
+    this.#buckets = emptyBuckets(this.#buckets.length * 4)
     for (let entry = this.#first; entry !== undefined; entry = entry.after) {
       entry.chained = undefined
       this.#chain(entry)
@@ -133,6 +137,14 @@ export class IdTable<V> {
     while (last.chained !== undefined) last = last.chained
     last.chained = entry
   }
+}
+
+function emptyBuckets<V>(count: number): (Entry<V> | undefined)[] {
+  return Array.from({ length: count }, () => undefined)
+}
+
+function isMeant<V>(entry: Entry<V>, id: RpcId, value: V | undefined): boolean {
+  return entry.id === id && (value === undefined || entry.value === value)
 }
 
 /** Ids are counted, or random text. A peer that makes all of its ids alike makes its own requests slower, of which only so many may be open. */

@@ -161,6 +161,11 @@ function because(cause: unknown): string {
   return TransportError.is(cause) ? `: ${cause.message}` : ''
 }
 
+/** What a call gives that has failed before it was made, since clients promise their outcomes. */
+export async function failedCall(error: unknown): Promise<never> {
+  throw error
+}
+
 /** Throws the reason when a call is aborted already. */
 export function throwIfAborted(context: CallContext): void {
   // Asking for a signal would make one.

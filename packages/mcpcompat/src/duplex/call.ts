@@ -8,7 +8,7 @@ import { method, notice as noticeName } from '../contract/methods.ts'
 import { cancelledId } from '../contract/peer-cancel.ts'
 import type { ClientPeer, PeerPort } from '../contract/peer-port.ts'
 import { type PeerViewParts, peerView } from '../contract/peer-view.ts'
-import { deliver, PendingCall, throwIfAborted, withToken } from '../contract/pending-calls.ts'
+import { deliver, failedCall, PendingCall, throwIfAborted, withToken } from '../contract/pending-calls.ts'
 import type { WireCodec } from '../contract/wire.ts'
 import { isJsonObject } from '../jsonrpc/json.ts'
 import type { RpcId, RpcMessage, RpcNotification, RpcReject, RpcResponse } from '../jsonrpc/message.ts'
@@ -60,7 +60,7 @@ class ModernClient implements ClientPeer {
     try {
       return this.#call(call, context)
     } catch (error) {
-      return Promise.reject(error as Error)
+      return failedCall(error)
     }
   }
 

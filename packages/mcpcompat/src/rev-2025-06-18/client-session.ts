@@ -13,7 +13,7 @@ import { cancelledId } from '../contract/peer-cancel.ts'
 import type { ClientPeer, PeerPort } from '../contract/peer-port.ts'
 import type { PeerSession } from '../contract/peer-session.ts'
 import { peerView } from '../contract/peer-view.ts'
-import { deliver, PendingCall, throwIfAborted, withToken } from '../contract/pending-calls.ts'
+import { deliver, failedCall, PendingCall, throwIfAborted, withToken } from '../contract/pending-calls.ts'
 import type { WireCodec } from '../contract/wire.ts'
 import { discoverResult } from '../discover.ts'
 import { rpcCode, TransportError } from '../jsonrpc/errors.ts'
@@ -159,7 +159,7 @@ class LegacyClientSession implements LegacyClient {
     try {
       return this.#call(call, context)
     } catch (error) {
-      return Promise.reject(error as Error)
+      return failedCall(error)
     }
   }
 
@@ -300,7 +300,7 @@ class LegacyClientSession implements LegacyClient {
   #response(message: RpcResponse): void {
     if (this.#requests.answered(message)) return
     // A server that could not read a request cannot name it; with one request open there is no doubt.
-    const only = this.#wire.size === 1 ? this.#wire.values().next().value : undefined
+    const only = this.#wire.size === 1 ? this.#wire.first : undefined
     const pending = message.id === undefined ? only : this.#wire.get(message.id)
     if (pending === undefined) this.#line.unknownAnswer(message)
     else if (!this.#questions.keepAnswer(pending, message)) this.#settle(pending, message)
@@ -331,7 +331,7 @@ class LegacyClientSession implements LegacyClient {
   /** The call that the carrier names, or the only one that there is. */
   #relatedCall(relatedTo: RpcId | undefined): CallContext | undefined {
     if (relatedTo !== undefined) return this.#wire.get(relatedTo)?.context
-    return this.#wire.size === 1 ? this.#wire.values().next().value?.context : undefined
+    return this.#wire.size === 1 ? this.#wire.first?.context : undefined
   }
 
   #notification(message: RpcNotification, relatedTo: RpcId | undefined): void {

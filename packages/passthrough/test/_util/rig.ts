@@ -135,6 +135,11 @@ async function answer(backend: FakeBackend, wire: Wire, kind: Kind): Promise<voi
   }
 }
 
+/** The `_meta` of a request as it stood on the wire. */
+export function metaIn({ value }: Line): JsonObject {
+  return (value.params?.['_meta'] ?? {}) as JsonObject
+}
+
 export function resultOf(id: unknown, result: JsonObject): JsonObject {
   return { jsonrpc: '2.0', id: id as number, result }
 }

@@ -37,7 +37,8 @@ export function openProxy({ settings, logger, context, configFile }: OpenProxyOp
     passthrough,
     async report() {
       // Whoever keeps clients away while a server is out of reach would otherwise never hear that it is back.
-      await within(passthrough.lookAgain({ signal: shutdown }), lookMs, systemClock)
+      const look = signIns.looking(async () => await passthrough.lookAgain({ signal: shutdown }))
+      await within(look, lookMs, systemClock)
       return reportStatus(
         passthrough.status(),
         (text) => redactor.redact(text),

@@ -241,6 +241,27 @@ describe('atenea-proxy before a server that wants a sign-in', () => {
     expect(desktop.shown).toEqual([])
   })
 
+  test('whoever looks at /readyz opens no browser, and a call does', async () => {
+    guarded.provider.answer = 'deny'
+    const proxy = start(['--http', '0', guarded.url])
+    const url = (): string | undefined => /listening url=(\S+)/.exec(proxy.texts.stderr)?.[1]
+    await until(() => url() !== undefined)
+    const place = url() ?? ''
+    const options = { policy: createRevisionPolicy(), info: { name: 't', version: '1' } }
+    await expect(connectHttp(place, options)).rejects.toThrow('did not sign in')
+    // What somebody has said stands for a while; here it is forgotten.
+    rmSync(join(folder, 'state/atenea/oauth/failures'), { recursive: true })
+    guarded.provider.answer = 'sign-in'
+    for (let look = 0; look < 5; look++) {
+      expect((await fetch(new URL('/readyz', place))).status).toBe(503)
+      await new Promise((resolve) => void setTimeout(resolve, 300))
+    }
+    expect(desktop.shown).toHaveLength(1)
+    connections.push(await afterBackOff(async () => await connectHttp(place, options)))
+    expect(desktop.shown).toHaveLength(2)
+    expect((await fetch(new URL('/readyz', place))).status).toBe(200)
+  })
+
   test('where nobody can be asked: the client and /readyz are told what to do, and login mends it without a restart', async () => {
     const proxy = start(['--http', '0', '--sign-in', 'never', '--log-level', 'debug', guarded.url])
     const url = (): string | undefined => /listening url=(\S+)/.exec(proxy.texts.stderr)?.[1]
@@ -278,12 +299,11 @@ describe('atenea-proxy before a server that wants a sign-in', () => {
     }
     expect(await readyz()).toEqual([503, 'needs sign-in'])
     expect(await run('login', guarded.url)).toMatchObject({ code: 0 })
-    const connection = await afterBackOff(
-      async () => await connectHttp(place, { policy: createRevisionPolicy(), info: { name: 't', version: '1' } }),
-    )
+    // Whoever asks how it is hears of it, without a call of a client.
+    await afterBackOff(async () => expect(await readyz()).toEqual([200, 'ready']))
+    const connection = await connectHttp(place, { policy: createRevisionPolicy(), info: { name: 't', version: '1' } })
     connections.push(connection)
     expect(await call(connection, 'whoami')).toContain('anna')
-    expect(await readyz()).toEqual([200, 'ready'])
     proxy.child.kill('SIGTERM')
     const { stderr } = await proxy.ended
     expect(secrets().length).toBe(2)

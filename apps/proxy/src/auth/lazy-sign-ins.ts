@@ -23,6 +23,11 @@ export class LazySignIns implements Disposable {
     return this.#loaded?.needed(name)
   }
 
+  /** Looks at servers without asking anybody to sign in. */
+  async looking<T>(work: () => Promise<T>): Promise<T> {
+    return this.#loaded === undefined ? await work() : await this.#loaded.looking(work)
+  }
+
   [Symbol.dispose](): void {
     this.#loaded?.[Symbol.dispose]()
   }

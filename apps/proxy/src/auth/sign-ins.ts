@@ -111,6 +111,7 @@ function flowOf({ way }: SignInSetting, environment: Environment, asks: boolean)
 /** The authorizers of the servers behind a proxy, each of which serves all connections to its server. */
 export class SignIns implements Disposable {
   readonly #around: SignInSurroundings
+  #looks = 0
   readonly #known = new Map<string, { readonly authorizer: Authorizer; readonly oauth: OAuthAuthorizer | undefined }>()
 
   constructor(around: SignInSurroundings) {
@@ -123,7 +124,7 @@ export class SignIns implements Disposable {
     const known = this.#known.get(name)
     if (known !== undefined) return known.authorizer
     const oauth = setting.tokenFile === undefined ? createSignIn(target, this.#around) : undefined
-    const authorizer = this.#hidden(oauth ?? createTokenFileAuthorizer(setting.tokenFile ?? ''))
+    const authorizer = this.#hidden(name, oauth ?? createTokenFileAuthorizer(setting.tokenFile ?? ''))
     this.#known.set(name, { authorizer, oauth })
     return authorizer
   }
@@ -134,12 +135,22 @@ export class SignIns implements Disposable {
     return OAuthError.is(failure) && failure.kind === 'auth' ? failure.message : undefined
   }
 
+  /** While `work` looks at servers by itself, nobody is asked to sign in at one of which it is known already that somebody has to. */
+  async looking<T>(work: () => Promise<T>): Promise<T> {
+    this.#looks++
+    try {
+      return await work()
+    } finally {
+      this.#looks--
+    }
+  }
+
   [Symbol.dispose](): void {
     for (const { oauth } of this.#known.values()) oauth?.[Symbol.dispose]()
   }
 
   /** What it gives cannot be logged from then on. */
-  #hidden(authorizer: Authorizer): Authorizer {
+  #hidden(name: string, authorizer: Authorizer): Authorizer {
     let last: string | undefined
     return {
       fields: async (request, options) => {
@@ -152,7 +163,10 @@ export class SignIns implements Disposable {
         return fields
       },
       saw: (answer, url) => authorizer.saw?.(answer, url),
-      renew: async (refusal, options) => await authorizer.renew(refusal, options),
+      renew: async (refusal, options) => {
+        const unattended = options.unattended === true || (this.#looks > 0 && this.needed(name) !== undefined)
+        return await authorizer.renew(refusal, { ...options, unattended })
+      },
     }
   }
 }

@@ -122,6 +122,8 @@ class Tokens implements OAuthAuthorizer {
 
   saw({ status, headers }: Parameters<NonNullable<Authorizer['saw']>>[0], url: string): void {
     if (status !== 401) this.#unproven = false
+    // Somebody who would not grant more has what there was.
+    if (status < 300 && this.#current !== undefined) this.#failure = undefined
     const nonce = headers['dpop-nonce']
     if (nonce !== undefined) this.#dpop?.setNonce(url, nonce)
   }
@@ -277,8 +279,9 @@ class Tokens implements OAuthAuthorizer {
     const key = [...wanted].sort().join(' ')
     // Signing in again would bring the same.
     if (this.#tried.has(key)) return false
+    const obtained = await this.#obtain(refusal, unattended, signal)
     this.#tried.add(key)
-    return await this.#obtain(refusal, unattended, signal)
+    return obtained
   }
 
   async #obtain(refusal: AuthRefusal, unattended: boolean, signal: AbortSignal): Promise<boolean> {

@@ -313,31 +313,28 @@ describe('atenea-proxy before a server that wants a sign-in', () => {
   const chromiumPath = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
     (path) => path !== undefined && existsSync(path),
   )
-  test.skipIf(chromiumPath === undefined)(
-    'a real browser signs in and says so (needs chromium)',
-    async () => {
-      const browser: Browser = await chromium.launch({
-        executablePath: chromiumPath ?? '',
-        args: ['--no-sandbox', '--disable-dev-shm-usage'],
-      })
-      try {
-        const page = await browser.newPage()
-        desktop.visit = async (url) => {
-          await page.goto(url)
-          await page.click('button')
-          await page.waitForLoadState()
-          await page.click('button')
-        }
-        expect(await run('login', guarded.url)).toMatchObject({ code: 0 })
-        await page.getByText('You can close this window').waitFor()
-        expect(await page.title()).toBe('Signed in')
-        expect(await page.locator('p').textContent()).toBe(
-          'You are signed in for atenea-proxy. You can close this window.',
-        )
-      } finally {
-        await browser.close()
+  test('a real browser signs in and says so', async (context) => {
+    context.skip(chromiumPath === undefined, 'needs chromium')
+    const browser: Browser = await chromium.launch({
+      executablePath: chromiumPath ?? '',
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    })
+    try {
+      const page = await browser.newPage()
+      desktop.visit = async (url) => {
+        await page.goto(url)
+        await page.click('button')
+        await page.waitForLoadState()
+        await page.click('button')
       }
-    },
-    90_000,
-  )
+      expect(await run('login', guarded.url)).toMatchObject({ code: 0 })
+      await page.getByText('You can close this window').waitFor()
+      expect(await page.title()).toBe('Signed in')
+      expect(await page.locator('p').textContent()).toBe(
+        'You are signed in for atenea-proxy. You can close this window.',
+      )
+    } finally {
+      await browser.close()
+    }
+  }, 90_000)
 })

@@ -85,6 +85,19 @@ describe('the session', () => {
     expect(backend.wires).toHaveLength(1)
   })
 
+  test('BR-117: an unknown method is -32601, and with the switch passed on with what every request carries', async () => {
+    const { client, backend } = await connect()
+    await listening(backend)
+    expect((await client.ask('x/y', {})).value.error?.code).toBe(-32_601)
+    expect(await backend.wire.rest()).toEqual([])
+    const open = await connect({ passthrough: { passExtensions: true } })
+    const id = open.client.send('x/y', { a: 1 })
+    const request = await open.backend.request('x/y')
+    expect(request.value.params).toMatchObject({ a: 1, _meta: { [metaKey.clientCapabilities]: {} } })
+    open.backend.wire.write(resultOf(request.value.id, { resultType: 'complete', b: 2 }))
+    expect((await open.client.answerTo(id)).value.result).toEqual({ b: 2 })
+  })
+
   test('BR-118: a batch is refused', async () => {
     const { client } = await connect()
     client.write('[{"jsonrpc":"2.0","id":1,"method":"ping"}]')

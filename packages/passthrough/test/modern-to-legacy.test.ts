@@ -110,6 +110,15 @@ describe('discovery and results', () => {
     expect(result).not.toHaveProperty('ttlMs')
   })
 
+  test('BR-212: with the switch, methods that nobody knows are passed on', async () => {
+    const { client, backend } = await connect({ passthrough: { passExtensions: true } })
+    const id = client.send('tasks/list', { 'x-1': 1 })
+    const request = await backend.request('tasks/list')
+    expect(request.value.params).toEqual({ 'x-1': 1 })
+    backend.wire.write(resultOf(request.value.id, { tasks: [] }))
+    expect((await client.answerTo(id)).value.result).toMatchObject({ tasks: [] })
+  })
+
   test('BR-212: a method that nobody knows is -32601 and goes nowhere', async () => {
     const { client, backend } = await connect()
     expect((await client.ask('tasks/list')).value.error?.code).toBe(-32_601)
@@ -240,11 +249,16 @@ describe('errors', () => {
   })
 
   test('BR-236: a backend that insists on a revision which nobody speaks is closed, and the client hears of both', async () => {
-    const { rig, client, backend } = await connect({ backend: { mode: 'legacy' } })
+    const backend = createBackend({ kind: 'legacy' })
+    backend.revision = '2024-11-05'
+    const rig = createRig([backend])
+    const client = await rig.client('modern')
+    const { error } = (await client.ask('tools/call', { name: 't', arguments: {} })).value
+    expect(error?.code).toBe(-32_603)
+    expect(error?.message).toMatch(/2025-06-18.*2024-11-05/)
     await turn()
-    expect(rig.passthrough.status().backends[0]?.observed).toBe('2025-06-18')
-    expect(backend.handshakes).toHaveLength(1)
-    expect((await client.ask('server/discover')).value.result).toBeDefined()
+    expect(backend.wires.every(({ closed }) => closed)).toBe(true)
+    expect(rig.passthrough.status().backends[0]).toMatchObject({ state: 'waiting', observed: undefined })
   })
 })
 

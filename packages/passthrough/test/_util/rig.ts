@@ -29,6 +29,8 @@ export interface FakeBackend {
   /** The latest connection. */
   readonly wire: Wire
   capabilities: JsonObject
+  /** The revision that a legacy backend insists on. */
+  revision: string
   /** Set: connecting fails with it. */
   refuses: Error | undefined
   /** Called for each request that is no handshake; what it gives is the result. Without one, tests answer themselves. */
@@ -56,6 +58,7 @@ export function createBackend({ kind, capabilities = usual, ...options }: Create
     wires: [],
     handshakes: [],
     capabilities,
+    revision: legacyRevision,
     refuses: undefined,
     onRequest: undefined,
     get wire() {
@@ -122,7 +125,7 @@ async function answer(backend: FakeBackend, wire: Wire, kind: Kind): Promise<voi
       backend.handshakes.push(params ?? {})
       wire.write(
         resultOf(id, {
-          protocolVersion: legacyRevision,
+          protocolVersion: backend.revision,
           capabilities: backend.capabilities,
           serverInfo: { name: 'fake', version: '1', title: 'Fake' },
           instructions: 'Use it well.',

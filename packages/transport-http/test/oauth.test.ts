@@ -1,5 +1,6 @@
 import { createRevisionPolicy, method, TransportError } from '@atenea/mcpcompat'
 import { type ClientConnection, createCallerContext } from '@atenea/mcpcompat/transport'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connectHttp, type ConnectHttpOptions, createVerdictStore, HttpAuthError } from '../src/index.ts'
 import { createNodeSend } from '../src/node.ts'
@@ -483,4 +484,46 @@ describe('MC-AUTH-06: the answer of a browser', () => {
     expect(failure.message).toContain('Not today')
     expect(issuer.at('/token')).toEqual([])
   })
+})
+
+test('tokens that are bound to a key are used with it by every process, also when they are refreshed', async () => {
+  issuer.metadata = { dpop_signing_alg_values_supported: ['ES256'] }
+  const proofs: { readonly path: string; readonly proof: string }[] = []
+  const take = (path: string, proof: string | string[] | undefined): void => {
+    if (typeof proof === 'string') proofs.push({ path, proof })
+  }
+  let tokens = 0
+  issuer.route('/token', (_asked, response, request) => {
+    take('/token', request.headers['dpop'])
+    answer(response, 200, {
+      access_token: `bound-${++tokens}`,
+      token_type: 'DPoP',
+      expires_in: 3600,
+      refresh_token: 'r',
+    })
+  })
+  issuer.route('/mcp', (asked, response, request) => {
+    take('/mcp', request.headers['dpop'])
+    if (asked.authorization !== `DPoP bound-${tokens}`) {
+      response.writeHead(401, { 'www-authenticate': 'DPoP algs="ES256"' }).end()
+      return
+    }
+    const { id, method: name } = JSON.parse(asked.body) as { readonly id: number; readonly method: string }
+    if (name === method.discover) answer(response, 200, { jsonrpc: '2.0', id, result: discovery })
+    else result(asked, response, request)
+  })
+  const store = createMemorySignInStore()
+  const begun = Date.now()
+  await call(await connect(authorizerOf({ store })))
+  // Another process, an hour later.
+  await call(await connect(authorizerOf({ store, flow: undefined, now: () => begun + 3_600_000 })))
+  expect(issuer.at('/token').map(({ body }) => new URLSearchParams(body).get('grant_type'))).toEqual([
+    'authorization_code',
+    'refresh_token',
+  ])
+  const keys = new Set(proofs.map(({ proof }) => JSON.stringify(decodeProtectedHeader(proof).jwk)))
+  expect(keys.size).toBe(1)
+  expect(proofs.filter(({ path }) => path === '/token')).toHaveLength(2)
+  expect(new Set(proofs.map(({ proof }) => decodeJwt(proof).jti)).size).toBe(proofs.length)
+  expect(shown).toHaveLength(1)
 })

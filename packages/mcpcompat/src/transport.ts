@@ -19,6 +19,7 @@ export type {
 } from './contract/wire.ts'
 export type { CreateMemoryPairOptions } from './duplex/memory.ts'
 export { createMemoryPair } from './duplex/memory.ts'
+export { answeredId, edgeLength } from './jsonrpc/damaged.ts'
 export { encodeMessage } from './jsonrpc/encode.ts'
 export { addMembers, omitMembers, replaceMember } from './jsonrpc/edit.ts'
 export type { MemberSpan } from './jsonrpc/scan.ts'

@@ -69,6 +69,33 @@ describe.each(cells)('a %s client of a %s backend', (front, back) => {
     expect(rig.passthrough.status().backends[0]).toMatchObject({ state: 'ready', restarts: 1 })
   })
 
+  test.each([
+    ['what Python writes for no number', '"result":{"content":[],"structuredContent":{"x":NaN}}}'],
+    ['a result that is no object', '"result":"done"}'],
+    ['both a result and an error', '"result":{},"error":{"code":1,"message":"m"}}'],
+    ['an error without a message', '"error":{"code":1}}'],
+    ['nothing at all', '"x":1}'],
+  ])('D19, D5: an answer with %s ends its call at once, and no other', async (_, rest) => {
+    const { client, backend } = await setup(front, back)
+    const id = client.send('tools/call', call)
+    const broken = await backend.request('tools/call')
+    const other = client.send('tools/call', call)
+    const whole = await backend.request('tools/call')
+    backend.wire.write(`{"jsonrpc":"2.0","id":${JSON.stringify(broken.value.id)},${rest}`)
+    const { error } = (await client.answerTo(id)).value
+    expect(error).toMatchObject({ code: -32_603, message: expect.stringMatching(/^Backend "back" .*cannot be read/) })
+    backend.wire.write(resultOf(whole.value.id, result))
+    expect((await client.answerTo(other)).value.result).toMatchObject({ content: [] })
+  })
+
+  test('D19, E4: an array ends the calls that its members were to answer', async () => {
+    const { client, backend } = await setup(front, back)
+    const id = client.send('tools/call', call)
+    const request = await backend.request('tools/call')
+    backend.wire.write(JSON.stringify([1, { jsonrpc: '2.0', method: 'x' }, resultOf(request.value.id, result)]))
+    expect((await client.answerTo(id)).value.error).toMatchObject({ message: expect.stringContaining('an array') })
+  })
+
   test('F11: a call that meets a connection which has ended is made on the next one, since it was never sent', async () => {
     const { client, backend } = await setup(front, back)
     backend.wire.refuseWrites()

@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer'
+import { edgeLength } from '@atenea/mcpcompat/transport'
 
 /** Bytes that one line may have before its line feed, unless told otherwise: 16 MiB. */
 export const defaultMaxLineBytes: number = 16 * 1024 * 1024
@@ -16,7 +17,10 @@ export type LineFault =
 export interface LineSink {
   /** A line without its end (LF or CRLF). Never empty or blank. */
   line(text: string): void
-  fault(fault: LineFault): void
+  /** `head` and `tail` are the ends of the line as far as they are known by then: of one that is too long its head alone. */
+  fault(fault: LineFault, head: string, tail: string): void
+  /** The end of a line that was too long: its last characters. */
+  skipped?(tail: string): void
 }
 
 export interface CreateLineFramerOptions {
@@ -37,6 +41,8 @@ const openBrace = 0x7b
 const blank = /^[\t\r ]*$/
 const contentLength = /^content-length[\t ]*:[\t ]*\d+[\t\r ]*$/i
 
+const nothing: Buffer = Buffer.alloc(0)
+
 /** Kept between lines for the next long one. */
 const keptBytes = 1024 * 1024
 
@@ -50,6 +56,8 @@ export function createLineFramer(sink: LineSink, options: CreateLineFramerOption
   const maxLineBytes = options.maxLineBytes ?? defaultMaxLineBytes
   let atStart = true
   let skipping = false
+  /** The last bytes of a line that is skipped. */
+  let tail: Buffer = nothing
   let held: Buffer = Buffer.alloc(0)
   let heldBytes = 0
 
@@ -61,7 +69,7 @@ export function createLineFramer(sink: LineSink, options: CreateLineFramerOption
     if (text.charCodeAt(0) !== openBrace) {
       if (blank.test(text)) return
       if (contentLength.test(text)) {
-        sink.fault('content-length')
+        sink.fault('content-length', text, text)
         return
       }
     }
@@ -76,7 +84,7 @@ export function createLineFramer(sink: LineSink, options: CreateLineFramerOption
       return
     }
     atStart = false
-    sink.fault(bytes.length > maxLineBytes ? 'too-long' : 'invalid-utf8')
+    sink.fault(bytes.length > maxLineBytes ? 'too-long' : 'invalid-utf8', headOf(bytes), tailOf(bytes))
   }
 
   /** Lines that stand whole in one chunk, without the last line feed. Decoding them together is what makes short messages cheap. */
@@ -96,13 +104,20 @@ export function createLineFramer(sink: LineSink, options: CreateLineFramerOption
 
   /** Keeps the beginning of a line until its end comes. */
   function hold(chunk: Buffer, start: number, end: number): void {
-    if (skipping) return
-    const needed = heldBytes + end - start
+    const part = chunk.subarray(start, end)
+    if (skipping) {
+      tail = lastOf(tail, part)
+      return
+    }
+    const needed = heldBytes + part.length
     if (needed > maxLineBytes) {
       skipping = true
       atStart = false
+      const begun = held.subarray(0, heldBytes)
+      const head = headOf(heldBytes < edgeLength ? Buffer.concat([begun, part.subarray(0, edgeLength)]) : begun)
+      tail = lastOf(begun, part)
       release()
-      sink.fault('too-long')
+      sink.fault('too-long', head, '')
       return
     }
     if (needed > held.length) {
@@ -123,6 +138,8 @@ export function createLineFramer(sink: LineSink, options: CreateLineFramerOption
   function finish(): void {
     if (skipping) {
       skipping = false
+      sink.skipped?.(tailOf(tail))
+      tail = nothing
       return
     }
     emitBytes(held.subarray(0, heldBytes))
@@ -163,6 +180,19 @@ function forEachSlice(bytes: Buffer, use: (line: Buffer) => void): void {
     start = end + 1
   }
   use(bytes.subarray(start))
+}
+
+/** The last bytes of two parts together, in memory of their own. */
+function lastOf(before: Buffer, part: Buffer): Buffer {
+  return Buffer.concat([before.subarray(-edgeLength), part.subarray(-edgeLength)]).subarray(-edgeLength)
+}
+
+function headOf(bytes: Buffer): string {
+  return bytes.toString('utf8', 0, edgeLength)
+}
+
+function tailOf(bytes: Buffer): string {
+  return bytes.toString('utf8', Math.max(0, bytes.length - edgeLength))
 }
 
 /** Like `decode` for a part of a chunk; of ASCII, as most chunks are, no view of that part has to be made. */

@@ -3,6 +3,7 @@ import {
   type Diagnostic,
   type OnDiagnostic,
   type Principal,
+  type RpcId,
   TransportError,
   type WireHints,
   rpcCode,
@@ -11,6 +12,7 @@ import {
   type Connection,
   type Inbound,
   type RpcReject,
+  answeredId,
   channel,
   encodeMessage,
   parseMessage,
@@ -77,6 +79,8 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
   let closing: Promise<void> | undefined
   let peerEnded = false
   let peerSpoke = false
+  /** How the line begins that is being skipped. */
+  let skippedHead: string | undefined
   let batch = nothing
 
   const inbox = channel<readonly Inbound[]>({
@@ -95,20 +99,32 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
         if (batch.length === 0) batch = [inbound]
         else batch.push(inbound)
       },
-      fault(fault) {
+      fault(fault, head, tail) {
+        skippedHead = fault === 'too-long' && tail === '' ? head : undefined
         if (fault === 'content-length' && !peerSpoke) void peerEnd(contentLengthError(peerName))
-        else batch = [...batch, { message: rejectOf(fault, maxLineBytes), hints: noHints, principal }]
+        else take(rejectOf(fault, maxLineBytes, answeredId(head, tail)))
+      },
+      skipped(tail) {
+        const head = skippedHead ?? ''
+        // Where the head told it, it was told already.
+        const id = answeredId(head, '') === undefined ? answeredId(head, tail) : undefined
+        if (id !== undefined) take(rejectOf('too-long', maxLineBytes, id))
       },
     },
     { maxLineBytes },
   )
+
+  function take(message: RpcReject): void {
+    batch = [...batch, { message, hints: noHints, principal }]
+  }
 
   function onData(chunk: Buffer): void {
     framer.push(chunk)
     if (batch.length === 0) return
     const full = batch
     batch = nothing
-    outbox.turnStarted()
+    // Who relays what came answers later, when there is no turn that gathers answers.
+    if (payload === 'parsed') outbox.turnStarted()
     const room = inbox.push(full, chunk.length)
     if (room === undefined) return
     readable.pause()
@@ -197,14 +213,16 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
   }
 }
 
-function rejectOf(fault: LineFault, maxLineBytes: number): RpcReject {
+/** `id`: what it was to answer, where that is known. */
+function rejectOf(fault: LineFault, maxLineBytes: number, id: RpcId | undefined): RpcReject {
+  const like = id === undefined ? {} : { like: 'response' as const }
   switch (fault) {
     case 'invalid-utf8':
-      return { kind: 'reject', code: rpcCode.parseError, reason: 'not UTF-8', id: undefined }
+      return { kind: 'reject', code: rpcCode.parseError, reason: 'not UTF-8', id, ...like }
     case 'too-long':
-      return { kind: 'reject', code: rpcCode.invalidRequest, reason: `over ${maxLineBytes} bytes`, id: undefined }
+      return { kind: 'reject', code: rpcCode.invalidRequest, reason: `over ${maxLineBytes} bytes`, id, ...like }
     case 'content-length':
-      return { kind: 'reject', code: rpcCode.parseError, reason: 'not JSON: a Content-Length header', id: undefined }
+      return { kind: 'reject', code: rpcCode.parseError, reason: 'not JSON: a Content-Length header', id, ...like }
   }
 }
 

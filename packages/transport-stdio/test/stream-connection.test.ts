@@ -93,6 +93,32 @@ describe('reading', () => {
     expect((await drain(connection)).messages).toMatchObject([{ kind: 'reject', code: -32_700, id: undefined }])
   })
 
+  test('D19: of an answer that is not UTF-8 it is told whose it was', async () => {
+    const { stdin, connection } = setUp()
+    stdin.end(Buffer.concat([Buffer.from('{"result":{"x":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"},"id":1}\n')]))
+    expect((await drain(connection)).messages).toMatchObject([
+      { kind: 'reject', code: -32_700, reason: 'not UTF-8', id: 1, like: 'response' },
+    ])
+  })
+
+  test.each([
+    ['begins with its id', (text: string) => `{"jsonrpc":"2.0","id":7,"result":{"x":"${text}"}}`, [7]],
+    ['ends with its id', (text: string) => `{"result":{"x":"${text}"},"jsonrpc":"2.0","id":7}`, [undefined, 7]],
+    ['is a request', (text: string) => `{"jsonrpc":"2.0","id":7,"method":"${text}"}`, [undefined]],
+  ] as const)('D8: of an answer over the limit that %s it is told whose it was, at any cut', async (_, line, ids) => {
+    const whole = Buffer.from(`${line('x'.repeat(3_000))}\n${ping}\n`)
+    for (const size of [1, 7, 500, 4_000]) {
+      const { stdin, connection } = setUp({ maxLineBytes: 1_000 })
+      for (let start = 0; start < whole.length; start += size) stdin.write(whole.subarray(start, start + size))
+      stdin.end()
+      const { messages } = await drain(connection)
+      const isWhole = size > whole.length - ping.length
+      const expected = isWhole ? [ids.at(-1)] : ids
+      expect(messages.slice(0, -1).map((message) => message.kind === 'reject' && message.id)).toEqual(expected)
+      expect(messages.at(-1)).toMatchObject({ kind: 'request', id: 1 })
+    }
+  })
+
   test('D7: Content-Length framing breaks the connection at once, with a diagnosis', async () => {
     const { stdin, connection } = setUp()
     stdin.write(`Content-Length: ${ping.length}\r\n\r\n${ping}`)

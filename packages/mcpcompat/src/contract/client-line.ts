@@ -1,5 +1,6 @@
 import { RpcError, rpcCode, type TransportError } from '../jsonrpc/errors.ts'
-import type { RpcMessage, RpcNotification, RpcResponse } from '../jsonrpc/message.ts'
+import { type JsonValue, isJsonObject } from '../jsonrpc/json.ts'
+import type { RpcId, RpcMessage, RpcNotification, RpcReject, RpcResponse } from '../jsonrpc/message.ts'
 import { levelAdmits } from '../log-levels.ts'
 import { memberOf } from '../member.ts'
 import type { Call } from './call.ts'
@@ -129,6 +130,14 @@ export class ClientLine {
     }
   }
 
+  /** Reports what is no message. Gives the ids of the requests that it was to answer: no other answer will come for them (D19). */
+  unreadable(message: RpcReject): readonly RpcId[] {
+    this.report('warning', 'not-a-message', `The server sent what is no message: ${message.reason}`)
+    if (message.batch === true) return idsIn(message.text)
+    const mayAnswer = message.like === undefined || message.like === 'response'
+    return message.id === undefined || !mayAnswer ? [] : [message.id]
+  }
+
   /** Reports an answer that came too late, or to nothing. */
   unknownAnswer(message: RpcResponse): void {
     const isAnonymous = message.kind === 'error' && message.id === undefined
@@ -148,4 +157,19 @@ export class ClientLine {
   report(level: Diagnostic['level'], code: string, message: string): void {
     this.onDiagnostic?.({ level, code, message })
   }
+}
+
+/** What the members of an array were to answer. */
+function idsIn(batch = '[]'): readonly RpcId[] {
+  const members = JSON.parse(batch) as readonly JsonValue[]
+  return members.flatMap((member) => {
+    if (!isJsonObject(member) || member['method'] !== undefined) return []
+    const { id } = member
+    return typeof id === 'string' || typeof id === 'number' ? [id] : []
+  })
+}
+
+/** Why a call fails whose answer is no message. */
+export function unreadableAnswer(reason: string): InvalidResultError {
+  return new InvalidResultError(`what came cannot be read: ${reason}`, undefined)
 }

@@ -1,5 +1,5 @@
 import type { Call, Outcome } from '../contract/call.ts'
-import { ClientLine } from '../contract/client-line.ts'
+import { ClientLine, unreadableAnswer } from '../contract/client-line.ts'
 import type { CallContext } from '../contract/context.ts'
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
 import type { ServerView } from '../contract/dispatcher.ts'
@@ -111,7 +111,10 @@ class ModernClient implements ClientPeer {
         )
         return
       case 'reject':
-        this.#line.report('warning', 'not-a-message', `The server sent what is no message: ${message.reason}`)
+        for (const id of this.#line.unreadable(message)) {
+          const pending = this.#line.pending.get(id)
+          if (pending !== undefined) this.#line.pending.reject(pending, unreadableAnswer(message.reason))
+        }
     }
   }
 

@@ -1,3 +1,4 @@
+import { answeredIdOf } from './damaged.ts'
 import { splitEnvelope } from './envelope.ts'
 import { rpcCode } from './errors.ts'
 import type { Json, JsonObject, JsonRecord, JsonValue } from './json.ts'
@@ -134,5 +135,7 @@ function notJson(text: string): RpcReject {
   } catch (error) {
     if (error instanceof SyntaxError) reason = error.message
   }
-  return { kind: 'reject', code: rpcCode.parseError, reason, id: undefined }
+  const id = answeredIdOf(text)
+  const like = id === undefined ? {} : { like: 'response' as const }
+  return { kind: 'reject', code: rpcCode.parseError, reason, id, ...like }
 }

@@ -1,6 +1,6 @@
 import { abortable } from '../contract/abortable.ts'
 import type { Call, Outcome } from '../contract/call.ts'
-import { ClientLine } from '../contract/client-line.ts'
+import { ClientLine, unreadableAnswer } from '../contract/client-line.ts'
 import { systemClock } from '../contract/clock.ts'
 import type { AbortOptions, CallContext, LogLevel, WireHints } from '../contract/context.ts'
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
@@ -211,7 +211,7 @@ class LegacyClientSession implements LegacyClient {
         this.#request(message, relatedTo)
         return
       case 'reject':
-        this.#line.report('warning', 'not-a-message', `The server sent what is no message: ${message.reason}`)
+        this.#unreadable(message)
     }
   }
 
@@ -304,6 +304,17 @@ class LegacyClientSession implements LegacyClient {
     const pending = message.id === undefined ? only : this.#wire.get(message.id)
     if (pending === undefined) this.#line.unknownAnswer(message)
     else if (!this.#questions.keepAnswer(pending, message)) this.#settle(pending, message)
+  }
+
+  /** What was to be an answer, and is no message, ends what waits for it. */
+  #unreadable(reject: RpcReject): void {
+    for (const id of this.#line.unreadable(reject)) {
+      const error = unreadableAnswer(reject.reason)
+      const told: RpcResponse = { kind: 'error', id, error: { code: rpcCode.internalError, message: error.message } }
+      if (this.#requests.answered(told)) continue
+      const pending = this.#wire.get(id)
+      if (pending !== undefined && !this.#questions.keepAnswer(pending, told)) this.#lost(pending, error)
+    }
   }
 
   #settle(pending: PendingCall, message: RpcResponse): void {

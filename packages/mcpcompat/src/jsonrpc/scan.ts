@@ -136,6 +136,8 @@ export function expectEnd(text: string, at: number): void {
 export function skipSpace(text: string, at: number): number {
   for (;;) {
     const code = text.charCodeAt(at)
+    // Programs write no space, so this is how it nearly always ends.
+    if (code > 0x20) return at
     if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at
     at++
   }
@@ -201,9 +203,17 @@ function skipWord(text: string, at: number, word: string): number {
   return at + word.length
 }
 
+const shortString = 16
+
 function skipString(text: string, at: number): number {
   if (text.charCodeAt(at) !== quote) throw syntaxErrorAt(text, at)
   at++
+  // Most strings are short, and for them a loop is faster than to begin with an expression.
+  for (const short = at + shortString; at < short; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at + 1
+    if (code === backslash || !(code >= 0x20)) break
+  }
   for (;;) {
     plainCharacters.lastIndex = at
     plainCharacters.test(text)

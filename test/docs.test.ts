@@ -35,7 +35,9 @@ test.each(pages)('every link of %s to another page leads somewhere', (page) => {
 test('every file that the architecture page sends its reader to is there', () => {
   const named = [...read('docs/architecture.md').matchAll(/`([\w./*-]+\/[\w./*-]*)`/g)].map((match) => match[1] ?? '')
   const files = named.filter((path) =>
-    /^(?:packages|apps|test|mcpcompat|core|blobs|bundle|cli|fronts|passthrough|transport-stdio|transport-http)\//.test(path),
+    /^(?:packages|apps|test|mcpcompat|core|blobs|bundle|cli|fronts|passthrough|transport-stdio|transport-http)\//.test(
+      path,
+    ),
   )
   const missing = files.filter((path) => {
     const below = /^(?:packages|apps|test)\//.test(path) ? path : `packages/${path}`

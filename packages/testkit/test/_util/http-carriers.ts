@@ -37,21 +37,26 @@ export type OpenCarrier = (dispatcher: Dispatcher, options: CreateHttpHandlerOpt
 /** Real sockets and `node:http`. */
 export const overNode: OpenCarrier = async (dispatcher, options) => {
   const listener = await listenHttp(dispatcher, { bodyTimeoutMs: 30_000, ...options })
-  const { hostname, port } = new URL(listener.url)
   return {
     handler: listener.handler,
-    ask: ({ method = 'POST', path = '/mcp', headers = {}, body, unfinished = false, signal }) =>
-      new Promise((resolve, reject) => {
-        const length = body === undefined || unfinished ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-        const req = nodeRequest({ hostname, port, path, method, headers: { ...length, ...headers }, agent: false })
-        signal?.addEventListener('abort', () => req.destroy())
-        req.on('error', reject)
-        req.on('response', (res) => resolve(nodeAnswer(res, () => req.destroy())))
-        if (unfinished) req.write(body ?? '')
-        else req.end(body)
-      }),
+    ask: askAt(listener.url),
     [Symbol.asyncDispose]: async () => await listener.close({ timeoutMs: 0 }),
   }
+}
+
+/** Asks whoever listens there, on a connection of its own each time. */
+export function askAt(url: string): HttpCarrier['ask'] {
+  const { hostname, port } = new URL(url)
+  return ({ method = 'POST', path = '/mcp', headers = {}, body, unfinished = false, signal }) =>
+    new Promise((resolve, reject) => {
+      const length = body === undefined || unfinished ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+      const req = nodeRequest({ hostname, port, path, method, headers: { ...length, ...headers }, agent: false })
+      signal?.addEventListener('abort', () => req.destroy())
+      req.on('error', reject)
+      req.on('response', (res) => resolve(nodeAnswer(res, () => req.destroy())))
+      if (unfinished) req.write(body ?? '')
+      else req.end(body)
+    })
 }
 
 function nodeAnswer(res: IncomingMessage, leave: () => void): HttpAnswer {

@@ -28,7 +28,7 @@ function fieldsOf(usual: Record<string, string>, given: AskOptions['headers'] = 
 
 /** Sends a modern request with the headers that belong to it. */
 export async function askModern(
-  carrier: HttpCarrier,
+  carrier: Pick<HttpCarrier, 'ask'>,
   method: string,
   params: JsonObject = {},
   { headers, meta, id = 1, signal }: AskOptions = {},
@@ -49,7 +49,7 @@ export interface LegacySession {
   /** Sends a request. */
   ask(method: string, params?: JsonObject, options?: AskOptions): Promise<HttpAnswer>
   /** Sends any other message. */
-  tell(message: JsonObject, headers?: AskOptions['headers']): Promise<HttpAnswer>
+  tell(message: JsonObject, headers?: AskOptions['headers'], signal?: AbortSignal): Promise<HttpAnswer>
   /** Sends a request without a body. */
   bare(method: string, headers?: AskOptions['headers']): Promise<HttpAnswer>
 }
@@ -61,7 +61,10 @@ export interface OpenSessionOptions {
 }
 
 /** Opens a legacy session: `initialize` and `notifications/initialized`. */
-export async function openSession(carrier: HttpCarrier, options: OpenSessionOptions = {}): Promise<LegacySession> {
+export async function openSession(
+  carrier: Pick<HttpCarrier, 'ask'>,
+  options: OpenSessionOptions = {},
+): Promise<LegacySession> {
   const { revision = legacyRevision, capabilities = {}, headers } = options
   const params = { protocolVersion: revision, capabilities, clientInfo: { name: 'test', version: '1.0.0' } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params })
@@ -70,17 +73,18 @@ export async function openSession(carrier: HttpCarrier, options: OpenSessionOpti
   const id = opened.headers['mcp-session-id'] ?? ''
   await opened.text()
   const usual = { ...postFields, 'mcp-session-id': id, 'mcp-protocol-version': revision }
-  const tell: LegacySession['tell'] = async (message, given) =>
+  const tell: LegacySession['tell'] = async (message, given, signal) =>
     await carrier.ask({
       headers: fieldsOf(usual, { ...headers, ...given }),
       body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      signal,
     })
   expect((await tell({ method: 'notifications/initialized' })).status).toBe(202)
   return {
     id,
     tell,
-    ask: async (method, asked = {}, { headers: given, meta, id: asks = 1 } = {}) =>
-      await tell({ id: asks, method, params: { ...asked, ...(meta !== undefined && { _meta: meta }) } }, given),
+    ask: async (method, asked = {}, { headers: given, meta, id: asks = 1, signal } = {}) =>
+      await tell({ id: asks, method, params: { ...asked, ...(meta !== undefined && { _meta: meta }) } }, given, signal),
     bare: async (method, given) =>
       await carrier.ask({
         method,

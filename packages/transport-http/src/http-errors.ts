@@ -89,8 +89,9 @@ export class SessionLostError extends TransportError {
     return typeof value === 'object' && value !== null && sessionBrand in value
   }
 
-  constructor(message: string) {
-    super('closed', message, { retryable: true })
+  /** `again`: the call had been repeated in a fresh session, which was forgotten too, so that one more would not help. */
+  constructor(message: string, { again = false }: { readonly again?: boolean } = {}) {
+    super(again ? 'protocol' : 'closed', message, { retryable: !again })
   }
 }
 

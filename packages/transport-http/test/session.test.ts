@@ -228,6 +228,8 @@ describe('a session that the server has forgotten', () => {
     await using client = await connectLegacy(server.url)
     const failure = await failureOf(client.tool('a'))
     expect(SessionLostError.is(failure) && TransportError.is(failure)).toBe(true)
+    // whoever is above us is not to take it for a call that another connection would help
+    expect(failure).toMatchObject({ kind: 'protocol', retryable: false })
     expect(server.calls('initialize')).toHaveLength(2)
     expect(server.calls('tools/call')).toHaveLength(2)
   })

@@ -125,7 +125,18 @@ class Sessions implements SessionClient {
       // What a forgotten session had asked cannot be answered in another one.
       if (!SessionLostError.is(error) || context.resume !== undefined) throw error
       const next = await abortable(this.#renew(session), context.signal)
-      return await next.client.call(call, context)
+      return await this.#repeat(call, context, next)
+    }
+  }
+
+  async #repeat(call: Call, context: CallContext, session: HttpSession): Promise<Outcome> {
+    try {
+      return await session.client.call(call, context)
+    } catch (error) {
+      if (!SessionLostError.is(error)) throw error
+      throw new SessionLostError(`${this.#endpoint.name} forgets every session as soon as it is opened.`, {
+        again: true,
+      })
     }
   }
 

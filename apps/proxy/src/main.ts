@@ -34,6 +34,12 @@ async function prepare(
   return { settings, logger, open: (as) => openProxy({ settings: as, logger, context, configFile }) }
 }
 
+/**
+ * Each session holds a connection of every legacy server, which are kept for 256 clients (`maxSessions` of passthrough). Clients that vanish without
+ * a word would take all of those, so their sessions make room before that.
+ */
+const maxHttpSessions = 200
+
 async function serve(commandLine: CommandLine, context: AppContext): Promise<ExitCode> {
   const { settings, logger, open } = await prepare(commandLine, context)
   await using proxy = open(settings)
@@ -46,6 +52,7 @@ async function serve(commandLine: CommandLine, context: AppContext): Promise<Exi
     readiness: proxy.report,
     // what is passed on keeps its bytes
     payload: 'text',
+    maxHttpSessions,
     onSocket: (connection) => withStatusLine(connection, proxy.report),
   })
 }

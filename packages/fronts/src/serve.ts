@@ -29,6 +29,8 @@ export interface ServeFrontsOptions {
   readonly readiness?: Readiness | undefined
   /** How the payload of messages is wanted; `text` by dispatchers that pass it on. Default `parsed`. */
   readonly payload?: 'parsed' | 'text' | undefined
+  /** Legacy sessions that each HTTP front keeps at the same time; the most silent one makes room for a new one. Default 10,000. */
+  readonly maxHttpSessions?: number | undefined
   /** What is served in place of a connection that came in on a socket. */
   readonly onSocket?: ((connection: Connection) => Connection) | undefined
 }
@@ -60,12 +62,12 @@ export async function serveFronts(dispatcher: Dispatcher, options: ServeFrontsOp
   if (settings.http.length > 0) {
     // all fronts or none
     const { listenOnHttp } = await import('./http/listen.ts')
-    http = await listenOnHttp(dispatcher, { settings, policy, payload, onDiagnostic, redactor, readiness }).catch(
-      async (error: unknown) => {
-        await Promise.all(listeners.map((listener) => listener.close()))
-        throw error
-      },
-    )
+    const maxSessions = options.maxHttpSessions
+    const httpOptions = { settings, policy, payload, maxSessions, onDiagnostic, redactor, readiness }
+    http = await listenOnHttp(dispatcher, httpOptions).catch(async (error: unknown) => {
+      await Promise.all(listeners.map((listener) => listener.close()))
+      throw error
+    })
   }
   for (const { path } of listeners) logger.info('listening', { socket: path })
   for (const url of http?.urls ?? []) logger.info('listening', { url })

@@ -17,6 +17,8 @@ export interface ListenOnHttpOptions {
   readonly policy: RevisionPolicy
   /** How the payload of messages is wanted. */
   readonly payload: CreateHttpHandlerOptions['payload']
+  /** Legacy sessions that each front keeps at the same time. */
+  readonly maxSessions: number | undefined
   readonly onDiagnostic: OnDiagnostic
   /** Gets every secret that is read. */
   readonly redactor: Pick<Redactor, 'add'>
@@ -29,7 +31,7 @@ export interface ListenOnHttpOptions {
  */
 export async function listenOnHttp(
   dispatcher: Dispatcher,
-  { settings, policy, payload, onDiagnostic, redactor, readiness }: ListenOnHttpOptions,
+  { settings, policy, payload, maxSessions, onDiagnostic, redactor, readiness }: ListenOnHttpOptions,
 ): Promise<HttpFronts> {
   const { http, allowedOrigins, maxBodyBytes, maxInFlight, shutdownTimeoutMs } = settings
   const auth = await createFrontAuth(settings, { redactor, onDiagnostic })
@@ -54,6 +56,7 @@ export async function listenOnHttp(
         allowedOrigins,
         maxBodyBytes,
         maxInFlight,
+        maxSessions,
         authenticate: auth?.authenticate,
         protectedResource: auth?.protectedResource,
         allowedHosts: allowedHosts(host, auth?.protectedResource?.resource),

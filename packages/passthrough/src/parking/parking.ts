@@ -65,7 +65,7 @@ export class Parking {
   /** The ask as the client gets it. Rejects with an `RpcError` when no more calls may wait; the backend is answered then. */
   async park(ask: ParkingAsk, backend: string, call: Call, context: CallContext, round: number): Promise<Outcome> {
     const { parked, requestState: handle = '', ...shown } = ask
-    const { seal, store, clock } = this.#options
+    const { seal, clock } = this.#options
     const waitMs = Math.min(this.#options.parkedMs, parked.waitMs)
     const size = toText(call.params).length + toText(ask.raw).length
     const park: Park = { id: randomId(), instance: this.#instance, backend, size, expiresAt: Date.now() + waitMs }

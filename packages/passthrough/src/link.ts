@@ -27,6 +27,8 @@ export class Link implements AsyncDisposable {
   /** The connection, while it stands. */
   connection: ClientConnection | undefined
   openCalls = 0
+  /** Calls that ended without an answer since one went well. */
+  lostCalls = 0
   lastUsed: number
   state: BackendState = 'idle'
   since: number = Date.now()
@@ -77,6 +79,7 @@ export class Link implements AsyncDisposable {
 
   /** A call went well. */
   succeeded(): void {
+    this.lostCalls = 0
     if (!this.#options.backOff.isReset) this.#options.backOff.reset()
     if (this.state === 'failing') this.#become('ready')
   }
@@ -90,7 +93,7 @@ export class Link implements AsyncDisposable {
   /** Gives a connection up that turned out to be of no use any more. */
   discard(connection: ClientConnection, reason: unknown): void {
     if (this.connection !== connection) return
-    this.#lost(connection, reason)
+    this.#lost(connection, reason, this.openCalls)
     void this.#dispose(connection)
   }
 
@@ -120,7 +123,8 @@ export class Link implements AsyncDisposable {
       if (restart) this.restarts++
       this.connection = connection
       this.#become('ready')
-      void connection.ended.then((cause) => this.#lost(connection, cause))
+      // Its calls have heard of it before.
+      void connection.ended.then((cause) => this.#lost(connection, cause, this.lostCalls))
       onEvent?.({ kind: 'connected', backend, requested, observed, row, restart })
       onConnected(this, connection)
       return connection
@@ -149,19 +153,15 @@ export class Link implements AsyncDisposable {
     throw new TransportError('closed', 'The proxy is shutting down')
   }
 
-  #lost(connection: ClientConnection, cause: unknown): void {
+  #lost(connection: ClientConnection, cause: unknown, failedCalls: number): void {
     if (this.connection !== connection) return
     this.connection = undefined
+    this.lostCalls = 0
     const { backOff, clock, onEvent, backend } = this.#options
     this.#retryAt = clock.now() + backOff.afterLoss()
     this.#noteError(cause ?? new TransportError('closed', 'The backend ended the connection'))
     this.#become('waiting')
-    onEvent?.({
-      kind: 'lost',
-      backend,
-      message: this.lastError?.message ?? '',
-      failedCalls: this.openCalls,
-    })
+    onEvent?.({ kind: 'lost', backend, message: this.lastError?.message ?? '', failedCalls })
   }
 
   async #dispose(connection: ClientConnection): Promise<void> {

@@ -1,4 +1,13 @@
-import { type Call, type CallContext, type Outcome, RpcError, rpcCode, TransportError } from '@atenea/mcpcompat'
+import {
+  type Call,
+  type CallContext,
+  isJsonObject,
+  type Outcome,
+  RpcError,
+  rpcCode,
+  TransportError,
+  toValue,
+} from '@atenea/mcpcompat'
 import { type ClientConnection, type Clock, isOutcome, keepsSessions } from '@atenea/mcpcompat/transport'
 import type { Lease } from './asking-pool.ts'
 import { withoutAsks } from './asks-of.ts'
@@ -130,6 +139,7 @@ export class Relays implements Disposable {
         return await this.#again(call, origin, error, mayAsk)
       }
       if (TransportError.is(error) && (error.kind === 'unreachable' || error.kind === 'timeout')) link.failed(error)
+      else if (TransportError.is(error) && error.kind === 'unknown-outcome') link.lostCalls++
       else if (RpcError.is(error)) link.succeeded()
       throw failureForCaller(error, this.#name)
     } finally {
@@ -216,7 +226,8 @@ export class Relays implements Disposable {
 
   /**
    * Whether the call was certainly not carried out, and another connection may help: the connection had ended before, or the backend does not
-   * serve the revision any more that it had shown (BR-127). A connection of no use is given up.
+   * serve the revision any more that it had shown (BR-127). A connection of no use is given up, with all that is open on it; one whose server
+   * contradicts itself is not (H09).
    */
   #isUnsent(error: unknown, connection: ClientConnection, link: Link): boolean {
     if (TransportError.is(error)) {
@@ -228,7 +239,7 @@ export class Relays implements Disposable {
     ) {
       return false
     }
-    link.discard(connection, error)
+    if (!RpcError.is(error) || !stillServes(error, connection)) link.discard(connection, error)
     return true
   }
 
@@ -275,4 +286,11 @@ type AskOutcome = Outcome & { readonly kind: 'ask' }
 /** Whether a call waits behind an ask. */
 function isParking(outcome: Outcome): outcome is ParkingAsk {
   return outcome.kind === 'ask' && outcome.parked !== undefined
+}
+
+/** Whether a refusal of the revision that is spoken names that very revision among those that are served. */
+function stillServes({ data }: RpcError, { observed }: ClientConnection): boolean {
+  const refusal = data === undefined ? null : toValue(data)
+  const supported = isJsonObject(refusal) ? refusal['supported'] : undefined
+  return Array.isArray(supported) && supported.includes(observed)
 }

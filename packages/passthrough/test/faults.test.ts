@@ -56,7 +56,7 @@ describe.each(cells)('a %s client of a %s backend', (front, back) => {
       const { error } = (await client.answerTo(id)).value
       expect(error).toMatchObject({ code: -32_603, message: expect.stringContaining('not repeated') })
     }
-    expect(rig.events).toContainEqual(expect.objectContaining({ kind: 'lost', backend: 'back' }))
+    expect(rig.events).toContainEqual(expect.objectContaining({ kind: 'lost', backend: 'back', failedCalls: 2 }))
     // The next call starts it again, and a subscription does so by itself.
     expect(backend.wires.length).toBeLessThanOrEqual(2)
     const next = client.send('tools/call', call)

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@atenea/mcpcompat'
+import { type JsonObject, modernRevision } from '@atenea/mcpcompat'
 import { metaKey } from '@atenea/mcpcompat/transport'
 import { afterEach, describe, expect, test } from 'vitest'
 import { connected, createBackend, createRig, endAll, errorOf, resultOf, metaIn } from './_util/rig.ts'
@@ -353,6 +353,22 @@ describe('errors', () => {
     const again = await backend.request('tools/call')
     backend.wire.write(resultOf(again.value.id, { resultType: 'complete', content: [] }))
     expect((await client.answerTo(id)).value.result).toEqual({ content: [] })
+  })
+
+  test('BR-127, H09: a backend that names the revision it refuses is asked again, and nobody else loses a call by that', async () => {
+    const { client, backend } = await connect()
+    const other = client.send('tools/call', { name: 'slow', arguments: {} })
+    const slow = await backend.request('tools/call')
+    const id = client.send('tools/call', { name: 't', arguments: {} })
+    for (let round = 0; round < 2; round++) {
+      const request = await backend.request('tools/call')
+      const data = { supported: [modernRevision], requested: modernRevision }
+      backend.wire.write(errorOf(request.value.id, -32_022, 'no', data))
+    }
+    expect((await client.answerTo(id)).value.error?.code).toBe(-32_603)
+    expect(backend.wires).toHaveLength(1)
+    backend.wire.write(resultOf(slow.value.id, { resultType: 'complete', content: [] }))
+    expect((await client.answerTo(other)).value.result).toEqual({ content: [] })
   })
 
   test('BR-127: a second -32022 is -32603', async () => {

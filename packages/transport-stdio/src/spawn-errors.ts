@@ -20,14 +20,23 @@ export class ServerExitError extends TransportError {
         : exit.code !== null
           ? `exited with code ${exit.code}`
           : 'closed its output but still ran, and is being stopped'
-    const last = stderr.at(-1)
-    super('closed', `server "${command}" ${how}${last === undefined ? '' : `; its last words: ${last}`}`, {
+    const words = lastWords(stderr)
+    super('closed', `server "${command}" ${how}${words === undefined ? '' : `; its last words: ${words}`}`, {
       retryable: true,
     })
     this.exit = exit
     this.stderr = stderr
   }
 }
+
+/** The line that tells most: the last one that speaks of a fault and is no step of a stack, else just the last one. */
+function lastWords(lines: readonly string[]): string | undefined {
+  const telling = lines.filter((line) => !/^\s*(?:at |throw )/.test(line) && faultWords.test(line))
+  return (telling.at(-1) ?? lines.at(-1))?.trim()
+}
+
+const faultWords =
+  /error|exception|fail|fatal|panic|cannot|can't|could not|not found|no such|missing|denied|refused|invalid/i
 
 /** Why a process could not be started, with the command and what to do about it. Arguments are left out: they may hold secrets. */
 export function spawnError(command: string, cwd: string | undefined, error: Error): TransportError {

@@ -167,6 +167,15 @@ describe('D14: an end that nobody asked for', () => {
     await server[Symbol.asyncDispose]()
   })
 
+  test('of its last lines the telling one is in the message, not the end of a stack', async () => {
+    const server = await start(`require('./no-such-module')`)
+    const { error } = await drain(server)
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/last words: Error: Cannot find module '.*no-such-module'$/),
+    })
+    await server[Symbol.asyncDispose]()
+  })
+
   test('names the signal', async () => {
     const server = await start('process.stdin.resume()')
     process.kill(server.pid, 'SIGKILL')

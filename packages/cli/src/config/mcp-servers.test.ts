@@ -30,7 +30,7 @@ describe('servers of a client’s configuration', () => {
         "globalShortcut": "x",
         "mcpServers": {
           "files": { "command": "npx", "args": ["-y", "\${PACKAGE:-files}"], "env": { "LEVEL": 3, "KEY": "\${env:KEY}" }, "cwd": "sub" },
-          "web": { "type": "http", "url": "https://x.example/\${KEY}/mcp", "headers": { "Authorization": "Bearer \${KEY}" }, "timeout": 500, },
+          "web": { "type": "http", "url": "https://x.example/\${KEY}/mcp", "headers": { "Authorization": "Bearer \${KEY}" }, "timeout": 5000, },
           "old": { "type": "sse", "url": "http://127.0.0.1:1/sse", "headers": { "A": "\${NONE}" }, "disabled": true },
           "near": { "url": "unix:/run/a.sock", "enabledTools": ["a*"], "disabledTools": ["b"], "protocol": "legacy" },
         },
@@ -54,7 +54,7 @@ describe('servers of a client’s configuration', () => {
     ])
     expect(servers.map(({ disabled, timeoutMs, protocol }) => [disabled, timeoutMs, protocol])).toEqual([
       [false, undefined, undefined],
-      [false, 500, undefined],
+      [false, 5_000, undefined],
       [true, undefined, undefined],
       [false, undefined, 'legacy'],
     ])
@@ -68,6 +68,16 @@ describe('servers of a client’s configuration', () => {
   ])('the layout of %s', async (_name, text) => {
     const { servers } = await load(text)
     expect(servers.map(({ name, target }) => [name, target?.kind])).toEqual([['a', 'command']])
+  })
+
+  test('a timeout that can only be seconds, as some clients write it, is read as such and told', async () => {
+    const { servers, warnings } = await load(
+      '{ "mcpServers": { "a": { "type": "local", "command": "x", "timeout": 60 }, "b": { "command": "x", "timeout": 1000 } } }',
+    )
+    expect(servers.map(({ timeoutMs }) => timeoutMs)).toEqual([60_000, 1_000])
+    expect(local(warnings)).toEqual([
+      'mcp.json:1:59: a: "timeout" is read as seconds, as some clients write it; write milliseconds, 1000 or more, to be clear',
+    ])
   })
 
   test('what is wrong with one server leaves the others alone, and says where', async () => {

@@ -63,7 +63,7 @@ const record = z.record(z.string(), z.string())
 const nonEmpty = z.string().min(1, 'must not be empty')
 
 const entrySchema = z.looseObject({
-  type: z.enum(['stdio', 'http', 'streamable-http', 'streamableHttp', 'sse']).optional(),
+  type: z.enum(['stdio', 'local', 'http', 'streamable-http', 'streamableHttp', 'sse']).optional(),
   command: nonEmpty.optional(),
   args: texts.optional(),
   env: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String)).optional(),
@@ -165,19 +165,26 @@ function readServer<Own, Top>(
       ? undefined
       : checkSchema(source.valueOf(ownNode, environment, tell), serverSchema, ownNode, tell)
   if (!isOff) foreign.see(name, node)
+  const timeoutMs = timeoutOf(entry?.timeout)
+  if (timeoutMs !== entry?.timeout) foreign.readAsSeconds(name, node)
   const folder = dirname(resolve(file))
   const target = entry === undefined ? undefined : targetOf(name, entry, folder, (message) => tell(node, message))
   return {
     name,
     target: faults.length === 0 ? target : undefined,
     disabled: isOff,
-    timeoutMs: entry?.timeout,
+    timeoutMs,
     protocol: entry?.protocol,
     enabledTools: entry?.enabledTools,
     disabledTools: entry?.disabledTools,
     own,
     faults,
   }
+}
+
+/** Most clients mean milliseconds; some mean seconds, and no call is meant to end within less than one. */
+function timeoutOf(timeout: number | undefined): number | undefined {
+  return timeout === undefined || timeout >= 1_000 ? timeout : timeout * 1_000
 }
 
 /** The members that are read here. What is foreign is not looked into. */
@@ -214,6 +221,13 @@ class ForeignKeys {
         this.#near.push(this.#source.at(keyNode, text))
       }
     }
+  }
+
+  readAsSeconds(server: string, node: Node): void {
+    const member = membersOf(node).find(({ name }) => name === 'timeout')
+    if (member === undefined) return
+    const text = `${server}: "timeout" is read as seconds, as some clients write it; write milliseconds, 1000 or more, to be clear`
+    this.#near.push(this.#source.at(member.keyNode, text))
   }
 
   /** One for each key that was probably meant otherwise, and one for all the rest. */

@@ -244,6 +244,32 @@ test('C23: sessions of clients that vanish make room, here and in the server beh
   expect((await sessions.at(-1)?.ask(...call))?.status).toBe(200)
 })
 
+test('MC-ELIC-11, F10: what a server names is fetched by nobody here: no icon, no page that it asks for, no schema', async () => {
+  await using server = await upstream('modern', (arrived, response) => {
+    const own = `http://${response.req.headers.host}`
+    if (arrived.method === 'tools/list') {
+      const icons = [{ src: `${own}/icon.png`, mimeType: 'image/png' }]
+      const inputSchema = { type: 'object', properties: { a: { $ref: `${own}/schema.json` } } }
+      const tools = [{ name: 'any', icons, inputSchema, outputSchema: { $ref: `${own}/schema.json` } }]
+      return done(json(response, 200, resultOf(arrived, { resultType: 'complete', tools })))
+    }
+    if (arrived.method !== 'tools/call') return false
+    const url = `${own}/page?secret=1`
+    const params = { mode: 'url', message: 'Look there', url, elicitationId: 'e' }
+    const inputRequests = { page: { method: 'elicitation/create', params } }
+    return done(json(response, 200, resultOf(arrived, { resultType: 'input_required', inputRequests })))
+  })
+  await using front = new Front(server.url)
+  expect(await front.answer('tools/list')).toMatchObject({
+    result: { tools: [{ icons: [{ mimeType: 'image/png' }] }] },
+  })
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } } }
+  const asked = await front.answer('tools/call', { name: 'any', arguments: { a: 1 } }, { meta })
+  expect(JSON.stringify(asked)).toContain('/page?secret=1')
+  await lastMessage(await (await front.session()).ask(...call))
+  expect(new Set(server.arrived.map(({ path }) => path))).toEqual(new Set(['/mcp']))
+})
+
 describe('F17: headers of answers reach whoever needs them', () => {
   test('Mcp-Session-Id is for the proxy, whose clients have ids of their own', async () => {
     await using server = await upstream('legacy', ({ method }, response) => {

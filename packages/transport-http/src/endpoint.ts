@@ -2,12 +2,13 @@ import type { OnDiagnostic, TransportErrorKind } from '@atenea/mcpcompat'
 import { type Clock, systemClock } from '@atenea/mcpcompat/transport'
 import { parseChallenges } from './auth/challenge.ts'
 import type { Authorizer, AuthRefusal, RenewOptions } from './authorizer.ts'
+import type { CallEnd } from './call-end.ts'
 import { HttpAuthError, HttpStatusError } from './http-errors.ts'
 import { discard, snippet } from './read-body.ts'
 import { isRedirect, locationOf, redirectError, redirectTarget } from './redirect.ts'
 import { parseRetryAfter } from './retry-after.ts'
 import { safeUrl } from './safe-url.ts'
-import type { HttpAnswer, HttpRequest, HttpSend } from './send.ts'
+import type { Ending, HttpAnswer, HttpRequest, HttpSend } from './send.ts'
 import { wait } from './wait.ts'
 
 /** Gives the value of `Authorization`, such as `Bearer abc`, anew for each request; `undefined` for none. */
@@ -39,6 +40,60 @@ export type EndpointRequest = Omit<HttpRequest, 'url'> & {
   readonly unattended?: boolean
   /** Leave 401 and 403 to the caller, who asks for better credentials outside of its time limit (`renew`). */
   readonly keepsRefusal?: boolean
+}
+
+/** A POST of one message whose end is told without a signal being made for it. */
+export class PostRequest implements EndpointRequest {
+  readonly method = 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly repeatable: boolean
+  readonly ending: CallEnd
+  readonly keepsRefusal: boolean
+
+  constructor(
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    repeatable: boolean,
+    ending: CallEnd,
+    keepsRefusal = false,
+  ) {
+    this.headers = headers
+    this.body = body
+    this.repeatable = repeatable
+    this.ending = ending
+    this.keepsRefusal = keepsRefusal
+  }
+
+  get signal(): AbortSignal {
+    return this.ending.signal
+  }
+}
+
+/** A request as it leaves, with all its fields. */
+class LeavingRequest implements HttpRequest {
+  readonly method: HttpRequest['method']
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly repeatable: boolean
+  readonly ending: Ending | undefined
+  readonly #request: EndpointRequest
+
+  constructor(request: EndpointRequest, url: string, headers: Readonly<Record<string, string>>) {
+    const { method, body, repeatable, ending } = request
+    this.method = method
+    this.url = url
+    this.headers = headers
+    if (body !== undefined) this.body = body
+    this.repeatable = repeatable
+    this.ending = ending
+    this.#request = request
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal
+  }
 }
 
 /** How often one request is made with other credentials. Each time there has to be a reason; this bounds servers that always give one. */
@@ -82,6 +137,7 @@ export class Endpoint {
     else this.#authorizer = options.authorization
     const headers = { ...basic, ...options.headers }
     this.#headers = allowedHeaders(headers, options.authorization !== undefined, options.onDiagnostic)
+    this.#token = this.#headers['authorization']
     this.#secrets = [...Object.values(this.#headers), ...queryValues(url)]
   }
 
@@ -138,28 +194,34 @@ export class Endpoint {
     return answer
   }
 
-  async #attempt({ method, headers, body, signal, repeatable }: EndpointRequest, url: string): Promise<HttpAnswer> {
-    const all: Record<string, string> = { accept: bothForms, ...this.#headers, ...headers }
+  #attempt(request: EndpointRequest, url: string): Promise<HttpAnswer> {
+    const headers: Record<string, string> = { accept: bothForms, ...this.#headers, ...request.headers }
+    return this.#authorization === undefined && this.#authorizer === undefined
+      ? this.#leave(request, url, headers)
+      : this.#authorized(request, url, headers)
+  }
+
+  async #authorized(request: EndpointRequest, url: string, headers: Record<string, string>): Promise<HttpAnswer> {
     const token = await this.#authorization?.()
-    if (token !== undefined) all['authorization'] = token
-    const given = this.#authorizer?.fields({ method, url }, { signal })
-    if (given !== undefined) Object.assign(all, given instanceof Promise ? await given : given)
-    if (all['authorization'] !== undefined) this.#token = all['authorization']
-    const sent = all['authorization']
-    signal.throwIfAborted()
-    const answer = await this.#send({
-      method,
-      url,
-      headers: all,
-      signal,
-      repeatable,
-      ...(body !== undefined && { body }),
-    })
+    if (token !== undefined) headers['authorization'] = token
+    const given = this.#authorizer?.fields({ method: request.method, url }, { signal: request.signal })
+    if (given !== undefined) Object.assign(headers, given instanceof Promise ? await given : given)
+    const sent = headers['authorization']
+    if (sent !== undefined) this.#token = sent
+    request.signal.throwIfAborted()
+    const answer = await this.#leave(request, url, headers)
     if (this.#authorizer !== undefined) {
       this.#authorizer.saw?.(answer, url)
       if (isRefusal(answer.status)) this.#refused.set(answer.headers, sent)
     }
     return answer
+  }
+
+  #leave(request: EndpointRequest, url: string, headers: Readonly<Record<string, string>>): Promise<HttpAnswer> {
+    if (this.#send.hearsEnding === true) return this.#send(new LeavingRequest(request, url, headers))
+    // Others may copy a request member by member.
+    const { method, body, signal, repeatable } = request
+    return this.#send({ method, url, headers, signal, repeatable, ...(body !== undefined && { body }) })
   }
 
   /** Gets better credentials after an answer that wants them, or the error made of it. Resolves with whether to ask again. */

@@ -7,7 +7,6 @@ import {
   method,
   notice as noticeName,
   type Outcome,
-  type Peer,
   RpcError,
   type RpcId,
   rpcCode,
@@ -22,8 +21,6 @@ import {
   createModernCodec,
   encodeMessage,
   InvalidResultError,
-  type LinkedSignal,
-  linkSignals,
   lostCall,
   peerView,
   type PeerViewParts,
@@ -33,12 +30,13 @@ import {
   type RpcReject,
   type WireCodec,
 } from '@atenea/mcpcompat/transport'
-import { type Payload, readAnswer } from '../answer.ts'
-import type { Endpoint } from '../endpoint.ts'
+import { type Payload, readAnswer, type ReadAnswerOptions } from '../answer.ts'
+import { CallEnd, hasEnded, OpenRequests } from '../call-end.ts'
+import { type Endpoint, PostRequest } from '../endpoint.ts'
 import { HeaderPlans } from '../header-plans.ts'
 import { HttpStatusError } from '../http-errors.ts'
 import { isRepeatable } from '../repeatable.ts'
-import { ToolHeaders } from './tool-headers.ts'
+import { type Fields, ToolHeaders } from './tool-headers.ts'
 import { isWanted } from './wanted-notice.ts'
 
 /** What an answer with a client error said, for a second look at the era of the server. */
@@ -82,6 +80,7 @@ export function createExchangeClient(options: CreateExchangeClientOptions): Exch
 }
 
 const drained = Symbol('drained')
+const noFields: Fields = {}
 
 class Exchanges implements ExchangeClient {
   readonly #options: CreateExchangeClientOptions
@@ -92,7 +91,12 @@ class Exchanges implements ExchangeClient {
   readonly #plans: HeaderPlans
   readonly #toolHeaders: ToolHeaders
   readonly #life = new AbortController()
-  readonly #listens = new Set<LinkedSignal>()
+  /** What ends the calls that are open. */
+  readonly #open = new OpenRequests()
+  /** Those of subscriptions. */
+  readonly #listens = new Set<CallEnd>()
+  readonly #readOnce: ReadAnswerOptions
+  readonly #readAgain: ReadAnswerOptions
   #draining = false
   #ended: { readonly cause: unknown } | undefined
 
@@ -105,11 +109,14 @@ class Exchanges implements ExchangeClient {
     const plans = this.#plans
     this.#toolHeaders = new ToolHeaders({
       plans,
-      listTools: (params, context, link) => this.#exchange({ method: method.listTools, params }, context, {}, link),
+      listTools: async (params, context) => await this.#run({ method: method.listTools, params }, context, undefined),
       life: this.#life.signal,
       timeoutMs: options.callTimeoutMs,
       onDiagnostic: options.onDiagnostic,
     })
+    const { endpoint, payload } = options
+    this.#readOnce = { endpoint, payload, repeatable: false }
+    this.#readAgain = { endpoint, payload, repeatable: true }
     this.#view = { ...peerView(options.server), headerPlan: (tool) => plans.get(tool) }
   }
 
@@ -117,31 +124,43 @@ class Exchanges implements ExchangeClient {
     if (this.#ended !== undefined) throw closedConnection(this.#ended.cause)
     const isListen = call.method === method.listen
     if (isListen && this.#draining) throw new RpcError(rpcCode.internalError, 'No new subscriptions are taken')
-    context.signal.throwIfAborted()
-    const timeoutMs = isListen ? undefined : this.#options.callTimeoutMs
-    const link = linkSignals([context.signal, this.#life.signal], { timeoutMs })
-    if (isListen) this.#listens.add(link)
+    if (hasEnded(context)) throw context.signal.reason
+    return await this.#run(call, context, isListen ? undefined : this.#options.callTimeoutMs)
+  }
+
+  async #run(call: Call, context: CallContext, timeoutMs: number | undefined): Promise<Outcome> {
+    const end = new CallEnd().follow(context).limit(timeoutMs)
+    this.#open.add(end)
+    const isListen = call.method === method.listen
+    if (isListen) this.#listens.add(end)
     try {
-      return await this.#request(call, context, link)
+      return await this.#request(call, context, end)
     } catch (error) {
-      if (link.signal.reason === drained) return { kind: 'result', value: {} }
-      throw this.#failure(error, call, context, link.signal)
+      if (end.reason === drained) return { kind: 'result', value: {} }
+      throw this.#failure(error, call, context, end)
     } finally {
-      this.#listens.delete(link)
-      link[Symbol.dispose]()
+      if (isListen) this.#listens.delete(end)
+      this.#open.delete(end)
+      end[Symbol.dispose]()
     }
   }
 
   async notify(notice: Call): Promise<void> {
     // On HTTP a call is cancelled by closing its stream, and a cancel would name an id of another hop.
     if (this.#ended !== undefined || notice.method === noticeName.cancelled) return
-    using link = linkSignals([this.#life.signal], { timeoutMs: this.#options.callTimeoutMs })
-    const { hints } = this.#codec.encodeCall(notice, nobody, 0)
-    const body = encodeMessage({ kind: 'notification', method: notice.method, params: notice.params })
-    const answer = await this.#post(hints, body, false, link.signal)
-    const content = await readAnswer(answer, this.#reading(false))
-    if (content.kind === 'stream') link.abort()
-    else if (content.kind === 'message') this.#report('debug', 'notice-answered', 'The server answered a notification.')
+    using end = new CallEnd().limit(this.#options.callTimeoutMs)
+    this.#open.add(end)
+    try {
+      const { hints } = this.#codec.encodeCall(notice, nobody, 0)
+      const body = encodeMessage({ kind: 'notification', method: notice.method, params: notice.params })
+      const answer = await this.#post(hints, noFields, body, false, end)
+      const content = await readAnswer(answer, this.#readOnce)
+      if (content.kind === 'stream') end.abort()
+      else if (content.kind === 'message')
+        this.#report('debug', 'notice-answered', 'The server answered a notification.')
+    } finally {
+      this.#open.delete(end)
+    }
   }
 
   view(): ServerView {
@@ -150,52 +169,41 @@ class Exchanges implements ExchangeClient {
 
   drain(): Promise<void> {
     this.#draining = true
-    for (const link of this.#listens) link.abort(drained)
+    for (const end of this.#listens) end.abort(drained)
     return Promise.resolve()
   }
 
   end(cause?: unknown): void {
     if (this.#ended !== undefined) return
     this.#ended = { cause }
-    this.#life.abort(new DOMException('The connection has ended', 'AbortError'))
+    const reason = new DOMException('The connection has ended', 'AbortError')
+    this.#life.abort(reason)
+    this.#open.abort(reason)
   }
 
   // one call
 
-  async #request(call: Call, context: CallContext, link: LinkedSignal): Promise<Outcome> {
-    if (call.method !== method.callTool) return await this.#exchange(call, context, {}, link)
+  async #request(call: Call, context: CallContext, end: CallEnd): Promise<Outcome> {
+    if (call.method !== method.callTool) return await this.#exchange(call, context, noFields, end)
     const headers = this.#toolHeaders.of(call, context)
     try {
-      return await this.#exchange(call, context, headers, link)
+      return await this.#exchange(call, context, headers, end)
     } catch (error) {
       if (!RpcError.is(error) || error.code !== rpcCode.headerMismatch) throw error
-      const better = await this.#toolHeaders.better(call, context, headers, link.signal)
+      const better = await this.#toolHeaders.better(call, context, headers, end.signal)
       if (better === undefined) throw error
-      return await this.#exchange(call, context, better, link)
+      return await this.#exchange(call, context, better, end)
     }
   }
 
-  async #exchange(
-    call: Call,
-    context: CallContext,
-    mirrored: Readonly<Record<string, string>>,
-    link: LinkedSignal,
-  ): Promise<Outcome> {
+  async #exchange(call: Call, context: CallContext, mirrored: Fields, end: CallEnd): Promise<Outcome> {
     const id = this.#nextId()
-    const { meta, metaText, logLevel, resume } = context
-    const peer = this.#named(context.peer)
-    const progressToken = context.progressToken === undefined ? undefined : id
-    const { message, hints } = this.#codec.encodeCall(
-      call,
-      { peer, meta, metaText, progressToken, logLevel, resume },
-      id,
-    )
+    const { message, hints } = this.#codec.encodeCall(call, this.#written(context, id), id)
     const repeatable = isRepeatable(call.method)
-    const answer = await this.#post({ ...hints, ...mirrored }, encodeMessage(message), repeatable, link.signal)
+    const answer = await this.#post(hints, mirrored, encodeMessage(message), repeatable, end)
     const { status, headers } = answer
-    const refusal = (body: string): Refusal => ({ method: call.method, status, headers, body })
     try {
-      const content = await readAnswer(answer, this.#reading(repeatable))
+      const content = await readAnswer(answer, repeatable ? this.#readAgain : this.#readOnce)
       const pending = new PendingCall(id, call, context)
       switch (content.kind) {
         case 'nothing':
@@ -203,21 +211,27 @@ class Exchanges implements ExchangeClient {
             new TransportError('protocol', `${this.#endpoint.name} answered with ${status} and nothing else`),
           )
         case 'message':
-          if (status >= 400) this.#options.onRefusal?.(refusal(content.text))
+          if (status >= 400) this.#options.onRefusal?.({ method: call.method, status, headers, body: content.text })
           return this.#onlyAnswer(content.message, pending, content.text)
         case 'stream':
-          return await this.#follow(content.stream, pending, link)
+          return await this.#follow(content.stream, pending, end)
       }
     } catch (error) {
-      if (HttpStatusError.is(error) && status >= 400) this.#options.onRefusal?.(refusal(''))
+      if (HttpStatusError.is(error) && status >= 400)
+        this.#options.onRefusal?.({ method: call.method, status, headers, body: '' })
       throw error
     }
   }
 
-  /** MC-REQ-03 */
-  #named(peer: Peer): Peer {
+  /** How a call is written: as its caller says, with our name where it gives none (MC-REQ-03), and with a token of ours for progress. */
+  #written(context: CallContext, id: RpcId): Parameters<WireCodec['encodeCall']>[1] {
+    const { peer } = context
+    const isNamed = peer.name !== undefined && peer.version !== undefined
+    if (isNamed && context.progressToken === undefined) return context
+    const { meta, metaText, logLevel, resume } = context
+    const progressToken = context.progressToken === undefined ? undefined : id
     const { name, version } = this.#options.info
-    return peer.name === undefined || peer.version === undefined ? { ...peer, name, version } : peer
+    return { peer: isNamed ? peer : { ...peer, name, version }, meta, metaText, progressToken, logLevel, resume }
   }
 
   #onlyAnswer(message: RpcMessage | RpcReject, pending: PendingCall, text: string): Outcome {
@@ -232,11 +246,7 @@ class Exchanges implements ExchangeClient {
     )
   }
 
-  async #follow(
-    stream: AsyncIterable<RpcMessage | RpcReject>,
-    pending: PendingCall,
-    link: LinkedSignal,
-  ): Promise<Outcome> {
+  async #follow(stream: AsyncIterable<RpcMessage | RpcReject>, pending: PendingCall, end: CallEnd): Promise<Outcome> {
     const messages = stream[Symbol.asyncIterator]()
     let acknowledged = false
     for (;;) {
@@ -251,18 +261,18 @@ class Exchanges implements ExchangeClient {
         case 'error': {
           const outcome = this.#outcome(message, pending)
           if (outcome === undefined) break
-          void this.#letEnd(messages, link)
+          void this.#letEnd(messages, end)
           return outcome
         }
         case 'notification': {
           if (message.method === noticeName.cancelled && pending.call.method === method.listen) {
-            void this.#letEnd(messages, link)
+            void this.#letEnd(messages, end)
             return { kind: 'result', value: {} }
           }
           const notice = this.#notice(message, pending, acknowledged)
           if (notice === undefined) break
           acknowledged ||= notice.method === noticeName.acknowledged
-          await this.#emit(notice, pending.context, link.signal)
+          await this.#emit(notice, pending.context, end.signal)
           break
         }
         case 'request':
@@ -275,16 +285,18 @@ class Exchanges implements ExchangeClient {
           break
         case 'reject':
           this.#report('warning', 'not-a-message', `The server sent what is no message: ${message.reason}`)
+          // No other answer will come.
+          if (message.like === 'response' && message.id === pending.id) this.#onlyAnswer(message, pending, '')
       }
     }
   }
 
   /** The rest of a stream after its answer is not waited for by anybody; its connection is kept when it ends soon. */
-  async #letEnd(messages: AsyncIterator<unknown>, link: LinkedSignal): Promise<void> {
-    const timer = this.#endpoint.clock.after(1_000, () => link.abort())
+  async #letEnd(messages: AsyncIterator<unknown>, end: CallEnd): Promise<void> {
+    const timer = this.#endpoint.clock.after(1_000, () => end.abort())
     try {
       for (let extra = 0; extra < 16; extra++) if ((await messages.next()).done === true) return
-      link.abort()
+      end.abort()
     } catch {
       // Nobody waits for what it would have been.
     } finally {
@@ -335,28 +347,25 @@ class Exchanges implements ExchangeClient {
 
   // the way
 
-  async #post(
+  #post(
     headers: WireHints,
+    mirrored: Fields,
     body: string,
     repeatable: boolean,
-    signal: AbortSignal,
+    ending: CallEnd,
   ): ReturnType<Endpoint['request']> {
-    const fields = { ...headers, 'content-type': 'application/json' } as Record<string, string>
-    return await this.#endpoint.request({ method: 'POST', headers: fields, body, repeatable, signal })
-  }
-
-  #reading(repeatable: boolean): Parameters<typeof readAnswer>[1] {
-    return { endpoint: this.#endpoint, payload: this.#options.payload, repeatable }
+    const fields = { ...headers, ...mirrored, 'content-type': 'application/json' } as Record<string, string>
+    return this.#endpoint.request(new PostRequest(fields, body, repeatable, ending))
   }
 
   /** Why a call failed, in the words of its caller. */
-  #failure(error: unknown, call: Call, context: CallContext, signal: AbortSignal): unknown {
-    if (context.signal.aborted) return context.signal.reason
+  #failure(error: unknown, call: Call, context: CallContext, end: CallEnd): unknown {
+    if (hasEnded(context)) return context.signal.reason
     const isListen = call.method === method.listen
     if (this.#ended !== undefined) {
       return isListen ? closedConnection(this.#ended.cause) : lostCall(this.#ended.cause)
     }
-    if (signal.aborted) {
+    if (end.isAborted) {
       const text = `${this.#endpoint.name} did not answer ${call.method} within ${this.#options.callTimeoutMs} ms; it may have been carried out.`
       return new TransportError('timeout', text, { cause: error })
     }

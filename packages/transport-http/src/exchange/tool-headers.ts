@@ -3,19 +3,19 @@ import {
   abortable,
   createCallerContext,
   createPageWalk,
-  type LinkedSignal,
   linkSignals,
   memberOf,
   paramHeaders,
 } from '@atenea/mcpcompat/transport'
 import type { HeaderPlans } from '../header-plans.ts'
 
-type Fields = Readonly<Record<string, string>>
+/** Header fields by name. */
+export type Fields = Readonly<Record<string, string>>
 
 export interface ToolHeadersOptions {
   readonly plans: HeaderPlans
   /** Asks the server for one page of its tools. */
-  readonly listTools: (params: JsonObject, context: CallContext, link: LinkedSignal) => Promise<Outcome>
+  readonly listTools: (params: JsonObject, context: CallContext) => Promise<Outcome>
   /** Ends with the connection. */
   readonly life: AbortSignal
   /** Longest time that reading all pages may take. */
@@ -36,13 +36,17 @@ export class ToolHeaders {
   of(call: Call, context: CallContext): Fields {
     const name = memberOf(call.params, 'name')
     const plan = typeof name === 'string' ? this.#options.plans.get(name) : undefined
-    const planned = plan === undefined ? {} : paramHeaders(plan, memberOf(call.params, 'arguments'))
-    const foreign: Record<string, string> = {}
-    for (const [key, value] of Object.entries(context.hints)) {
-      if (value === undefined || !key.startsWith('mcp-param-')) continue
+    const planned = plan === undefined ? undefined : paramHeaders(plan, memberOf(call.params, 'arguments'))
+    let foreign: Record<string, string> | undefined
+    const { hints } = context
+    for (const key in hints) {
+      if (!key.startsWith('mcp-param-')) continue
+      const value = hints[key]
+      if (value === undefined || !Object.hasOwn(hints, key)) continue
       const isPlanned = plan?.declarations.some(({ header }) => header.toLowerCase() === key) === true
-      if (!isPlanned && /^[\x20-\x7E]*$/.test(value)) foreign[key] = value
+      if (!isPlanned && /^[\x20-\x7E]*$/.test(value)) (foreign ??= {})[key] = value
     }
+    if (foreign === undefined) return planned ?? none
     return { ...foreign, ...planned }
   }
 
@@ -75,7 +79,7 @@ export class ToolHeaders {
     const walk = createPageWalk()
     let params: JsonObject = {}
     for (;;) {
-      const page = await listTools(params, context, link)
+      const page = await listTools(params, context)
       if (page.kind !== 'result') return
       const tools = memberOf(page.value, 'tools')
       const step = walk.after(page.value, Array.isArray(tools) ? tools.length : 0)
@@ -84,6 +88,8 @@ export class ToolHeaders {
     }
   }
 }
+
+const none: Fields = Object.freeze({})
 
 function sameFields(a: Fields, b: Fields): boolean {
   const keys = Object.keys(a)

@@ -1,9 +1,11 @@
-import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
-import { TransportError, type WireHints } from '@atenea/mcpcompat'
-import { type Channel, channel, systemClock } from '@atenea/mcpcompat/transport'
+import type { Agent, ClientRequest, RequestOptions } from 'node:http'
+import { type AbortWatcher, TransportError, type WireHints } from '@atenea/mcpcompat'
+import { systemClock } from '@atenea/mcpcompat/transport'
 import { safeUrl } from '../safe-url.ts'
-import type { HttpAnswer, HttpRequest, HttpSend } from '../send.ts'
+import type { Ending, HttpAnswer, HttpRequest, HttpSend } from '../send.ts'
 import { type AgentOf, createAgents } from './agents.ts'
+import { codeText, NodeBody } from './node-body.ts'
+import { SignalEnding } from './signal-ending.ts'
 
 export interface CreateNodeSendOptions {
   /** How long connecting may take, TLS and a proxy on the way included. `Infinity`: as long as the system tries. Default 10,000 ms. */
@@ -29,24 +31,26 @@ export function createNodeSend(options: CreateNodeSendOptions = {}): NodeSend {
   let disposed = false
 
   const send: HttpSend = async (request) => {
-    request.signal.throwIfAborted()
+    const ending = request.ending ?? new SignalEnding(request.signal)
+    if (ending.isAborted) throw ending.reason
     if (disposed) throw new TransportError('closed', 'This way to make requests has been closed')
     const found = agents.of(request.url)
     const way = found instanceof Promise ? await found : found
     try {
-      return await attempt(request, way, connectTimeoutMs)
+      return await attempt({ request, way, ending, connectTimeoutMs })
     } catch (error) {
       if (!(error instanceof StaleConnection)) throw error
       // The others of the pool are as old.
       way.closeIdle()
       try {
-        return await attempt(request, way, connectTimeoutMs)
+        return await attempt({ request, way, ending, connectTimeoutMs })
       } catch (second) {
         throw second instanceof StaleConnection ? second.failure : second
       }
     }
   }
   return Object.assign(send, {
+    hearsEnding: true as const,
     [Symbol.dispose](): void {
       disposed = true
       agents.close()
@@ -64,58 +68,98 @@ class StaleConnection extends Error {
   }
 }
 
-function attempt(request: HttpRequest, way: AgentOf, connectTimeoutMs: number): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const { url, signal, body } = request
+interface AttemptOptions {
+  readonly request: HttpRequest
+  readonly way: AgentOf
+  readonly ending: Ending
+  readonly connectTimeoutMs: number
+}
+
+function attempt(options: AttemptOptions): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => new Attempt(options, resolve, reject))
+}
+
+/** One request on its way until its answer begins, which is the business of a `NodeBody` from then on. */
+class Attempt implements AbortWatcher {
+  readonly #options: AttemptOptions
+  readonly #outgoing: ClientRequest
+  readonly #reject: (error: unknown) => void
+  #answered = false
+  #connected = false
+  #writtenBefore = -1
+  #timer: Disposable | undefined
+
+  constructor(options: AttemptOptions, resolve: (answer: HttpAnswer) => void, reject: (error: unknown) => void) {
+    const { request, way, ending } = options
+    const { url, body } = request
+    this.#options = options
+    this.#reject = reject
     const outgoing = way.request(optionsOf(request, way.agent))
-    let answered = false
-    let connected = false
-    let writtenBefore = -1
-
-    const late = (): void => void outgoing.destroy(new ConnectTimeout(`no connection within ${connectTimeoutMs} ms`))
-    // the clock takes any delay; a bare timer runs at once for one that it cannot hold
-    const timer = systemClock.after(connectTimeoutMs, late, { holdsProcess: true })
-    const onAbort = (): void => {
-      reject(signal.reason as Error)
-      outgoing.destroy()
-    }
-    const settled = (): void => {
-      timer[Symbol.dispose]()
-      signal.removeEventListener('abort', onAbort)
-    }
-
+    this.#outgoing = outgoing
+    // A proxy on the way connects before there is a socket.
+    if (way.proxy !== undefined) this.#limitConnecting()
     outgoing.once('socket', (socket) => {
-      writtenBefore = socket.bytesWritten
-      const onConnect = (): void => {
-        connected = true
-        timer[Symbol.dispose]()
-      }
-      if (outgoing.reusedSocket || !socket.connecting) onConnect()
-      else socket.once(way.isTls ? 'secureConnect' : 'connect', onConnect)
-    })
-    outgoing.once('response', (incoming) => {
-      answered = true
-      settled()
-      resolve(answerOf(incoming, outgoing, request))
-    })
-    outgoing.on('error', (error) => {
-      if (answered) return // the body tells
-      settled()
-      if (signal.aborted) {
-        reject(signal.reason as Error)
+      this.#writtenBefore = socket.bytesWritten
+      if (outgoing.reusedSocket || !socket.connecting) {
+        this.#onConnect()
         return
       }
-      const socket = outgoing.socket
-      const wrote = connected && socket !== null && socket.bytesWritten > writtenBefore
-      const failure = failureOf(error, url, wrote, request.repeatable)
-      const wasStale =
-        (outgoing.reusedSocket || writtenBefore === -1) && isReset(error) && (!wrote || request.repeatable)
-      reject(wasStale ? new StaleConnection(failure) : failure)
+      this.#limitConnecting()
+      socket.once(way.isTls ? 'secureConnect' : 'connect', () => this.#onConnect())
     })
-    signal.addEventListener('abort', onAbort, { once: true })
+    outgoing.once('response', (incoming) => {
+      this.#answered = true
+      this.#timer?.[Symbol.dispose]()
+      const { statusCode = 0, headers } = incoming
+      // It watches in our place.
+      resolve({
+        status: statusCode,
+        headers: headers as WireHints,
+        body: new NodeBody({ incoming, outgoing, url, ending }),
+      })
+    })
+    outgoing.on('error', (error) => {
+      if (!this.#answered) this.#failed(error) // else the body tells
+    })
+    ending.watch(this)
     if (body === undefined) outgoing.end()
     else outgoing.end(body)
-  })
+  }
+
+  aborted(reason: unknown): void {
+    this.#timer?.[Symbol.dispose]()
+    this.#reject(reason)
+    this.#outgoing.destroy()
+  }
+
+  #limitConnecting(): void {
+    const { connectTimeoutMs } = this.#options
+    const late = (): void =>
+      void this.#outgoing.destroy(new ConnectTimeout(`no connection within ${connectTimeoutMs} ms`))
+    // the clock takes any delay; a bare timer runs at once for one that it cannot hold
+    this.#timer ??= systemClock.after(connectTimeoutMs, late, { holdsProcess: true })
+  }
+
+  #onConnect(): void {
+    this.#connected = true
+    this.#timer?.[Symbol.dispose]()
+  }
+
+  #failed(error: Error): void {
+    const { request, ending } = this.#options
+    const { url, repeatable } = request
+    this.#timer?.[Symbol.dispose]()
+    ending.unwatch(this)
+    if (ending.isAborted) {
+      this.#reject(ending.reason)
+      return
+    }
+    const { socket, reusedSocket } = this.#outgoing
+    const wrote = this.#connected && socket !== null && socket.bytesWritten > this.#writtenBefore
+    const failure = failureOf(error, url, wrote, repeatable)
+    const wasStale = (reusedSocket || this.#writtenBefore === -1) && isReset(error) && (!wrote || repeatable)
+    this.#reject(wasStale ? new StaleConnection(failure) : failure)
+  }
 }
 
 class ConnectTimeout extends Error {
@@ -148,38 +192,6 @@ function optionsOf({ method, url, headers, body }: HttpRequest, agent: Agent): R
   }
 }
 
-function answerOf(incoming: IncomingMessage, outgoing: ClientRequest, request: HttpRequest): HttpAnswer {
-  const body: Channel<Uint8Array> = channel({
-    waitAtBytes: 65_536,
-    // What one read brings beyond that; reading has been stopped by then.
-    maxBytes: 64 * 1_048_576,
-    onStop: () => void outgoing.destroy(),
-  })
-  const { signal } = request
-  const onAbort = (): void => {
-    body.fail(signal.reason as Error)
-    outgoing.destroy()
-  }
-  incoming.on('data', (chunk: Buffer) => {
-    const full = body.push(chunk, chunk.length)
-    if (full === undefined) return
-    incoming.pause()
-    void full.then(() => incoming.resume())
-  })
-  incoming.once('end', () => body.end())
-  incoming.on('error', (error) => {
-    const text = `The answer of ${safeUrl(request.url)} broke off${codeText(error)}`
-    body.end(new TransportError('closed', text, { cause: error }))
-  })
-  incoming.once('close', () => {
-    signal.removeEventListener('abort', onAbort)
-    body.end(new TransportError('closed', `The answer of ${safeUrl(request.url)} broke off`))
-  })
-  if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, { once: true })
-  return { status: incoming.statusCode ?? 0, headers: incoming.headers as WireHints, body }
-}
-
 function failureOf(error: Error, url: string, wrote: boolean, repeatable: boolean): TransportError {
   const name = safeUrl(url)
   if (wrote) {
@@ -198,11 +210,6 @@ function failureOf(error: Error, url: string, wrote: boolean, repeatable: boolea
     cause: error,
     retryable: true,
   })
-}
-
-function codeText(error: Error): string {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  return code === undefined ? '' : ` (${code})`
 }
 
 function adviceFor(error: Error): string {

@@ -222,8 +222,8 @@ class Sessions implements SessionClient {
     try {
       this.server = await session.initialize({ signal: limit.signal })
     } catch (error) {
-      this.#sessions.delete(session)
-      void session.close(error)
+      // Whoever ends this client waits until the server was told.
+      void session.close(error).finally(() => this.#sessions.delete(session))
       if (RpcError.is(error)) {
         this.#options.onRefused?.(error)
         const text = `${endpoint.name} refused initialize: ${error.message} (${error.code}).`

@@ -53,6 +53,7 @@ export interface CreateHttpHandlerOptions {
   /** See `CreateServerSessionOptions` of mcpcompat. */
   readonly defaultLogLevel?: LogLevel | undefined
   readonly answerTimeoutMs?: number | undefined
+  readonly maxAskingMs?: number | undefined
   /** Whether results name the server (MC-META-10). Default true. */
   readonly nameServer?: boolean | undefined
   /** Makes `GET /readyz` tell whether what the server depends on is there. Absent: not found. `GET /healthz` needs nothing. */

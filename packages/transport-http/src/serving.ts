@@ -49,8 +49,8 @@ export class Serving {
   #draining: Promise<void> | undefined
 
   constructor(dispatcher: Dispatcher, options: HttpServerOptions) {
-    const { policy, clock, onDiagnostic, beats, maxUnsentBytes, maxInFlight, defaultLogLevel, answerTimeoutMs } =
-      options
+    const { policy, clock, onDiagnostic, beats, maxUnsentBytes, maxInFlight, defaultLogLevel } = options
+    const { answerTimeoutMs, maxAskingMs } = options
     this.#options = options
     this.#exchangeHost = {
       dispatcher: withDiscovery(dispatcher, policy),
@@ -73,6 +73,7 @@ export class Serving {
         onDiagnostic,
         ...(defaultLogLevel !== undefined && { defaultLogLevel }),
         ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
+        ...(maxAskingMs !== undefined && { maxAskingMs }),
       },
       streams: this.#exchangeHost.streams,
       log: options.log,

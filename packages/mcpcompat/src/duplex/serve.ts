@@ -39,6 +39,7 @@ export interface ServeConnectionOptions {
   /** See `CreateServerSessionOptions`. */
   readonly defaultLogLevel?: LogLevel
   readonly answerTimeoutMs?: number
+  readonly maxAskingMs?: number
   readonly onDiagnostic?: OnDiagnostic | undefined
   readonly clock?: Clock
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Call } from '../contract/call.ts'
-import type { JsonObject } from '../jsonrpc/json.ts'
+import { type JsonObject, toObject } from '../jsonrpc/json.ts'
 import { legacyRevision } from '../revisions.ts'
 import { featuresOf } from './features.ts'
 import { questionForLegacy } from './question-form.ts'
@@ -45,7 +45,7 @@ test('a field that cannot be shown is not asked for', () => {
 })
 
 test('LG-SAMP-01: messages hold one block each', () => {
-  const { messages } = questionForLegacy(sampling([block]), featuresOf(legacyRevision), 1)
+  const { messages } = toObject(questionForLegacy(sampling([block]), featuresOf(legacyRevision), 1))
   expect(messages).toEqual([{ role: 'user', content: block }])
   expect(() => questionForLegacy(sampling([block, block]), featuresOf(legacyRevision), 1)).toThrow(
     'several content blocks',

@@ -143,7 +143,7 @@ describe('an ask becomes requests to the client', () => {
     const ids = [client.send('tools/call', call), client.send('tools/call', { ...call, arguments: { a: 2 } })]
     const open = [await backend.request('tools/call'), await backend.request('tools/call')]
     for (const { value } of [...open].reverse()) {
-      const { a } = value.params?.['arguments'] as { a: number }
+      const { a } = (value.params ?? {})['arguments'] as { a: number }
       const own = { method: 'elicitation/create', params: { ...form, message: `for ${a}` } }
       backend.wire.write(resultOf(value.id, asks({ q: own }, `state ${a}`)))
     }
@@ -153,7 +153,7 @@ describe('an ask becomes requests to the client', () => {
     }
     for (let i = 0; i < 2; i++) {
       const { value } = await backend.request('tools/call')
-      const { a } = value.params?.['arguments'] as { a: number }
+      const { a } = (value.params ?? {})['arguments'] as { a: number }
       expect(value.params).toMatchObject({
         requestState: `state ${a}`,
         inputResponses: { q: { content: { name: `for ${a}` } } },

@@ -571,7 +571,7 @@ test('BR-229: progress and messages of a call that waits go nowhere, and come ag
   const { client, calls } = await bridged()
   const id = client.send('tools/call', call, { progressToken: 'p' })
   const { wire, request } = await calls.next()
-  const token = (request.params?.['_meta'] as JsonObject)['progressToken'] as number
+  const { progressToken: token } = (request.params ?? {})['_meta'] as { progressToken: number }
   const progress = (value: number): void =>
     wire.write({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress: value } })
   progress(1)

@@ -75,6 +75,6 @@ export function overdue(backend: string, afterMs: number): RpcError {
   )
 }
 
-export function quoted(name: string): string {
+function quoted(name: string): string {
   return JSON.stringify(name.slice(0, 80))
 }

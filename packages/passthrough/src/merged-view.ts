@@ -33,7 +33,7 @@ export function mergedView({ info, views, isPartial, headerPlan }: MergedViewPar
 }
 
 /** A flag is set when any backend sets it; anything else is what the first backend says. */
-export function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
+function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
   return all.reduce(union, {})
 }
 

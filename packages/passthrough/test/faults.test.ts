@@ -29,7 +29,7 @@ interface Setup {
 
 async function setup(front: Kind, back: Kind, options: Partial<CreateBackendOptions> = {}): Promise<Setup> {
   const clock = createManualClock()
-  const backend = createBackend({ kind: back, ...options })
+  const backend = createBackend({ kind: back, acknowledges: front === 'legacy', ...options })
   const rig = createRig([backend], { clock })
   const client = await rig.client(front)
   if (front === 'modern') await client.ask('server/discover')
@@ -221,7 +221,7 @@ describe('subscriptions over a loss', () => {
   test.each(cells)(
     'BR-131, BR-235: %s client, %s backend: one change of each kind after the backend is back',
     async (front, back) => {
-      const { client, backend, clock } = await setup(front, back)
+      const { client, backend, clock } = await setup(front, back, { acknowledges: false })
       const uri = 'a:b'
       /** Grants what is asked of the backend for one subscription. */
       const grant = async (): Promise<void> => {

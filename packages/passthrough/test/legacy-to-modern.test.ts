@@ -6,7 +6,18 @@ import { turn } from './_util/wire.ts'
 
 afterEach(endAll)
 
-const connect = async (options: Parameters<typeof connected>[2] = {}) => await connected('legacy', 'modern', options)
+/** A session whose subscription to changes of lists is in force; `listen` is its id at the backend. */
+async function connect(
+  options: Parameters<typeof connected>[2] = {},
+): Promise<Awaited<ReturnType<typeof connected>> & { readonly listen: number }> {
+  const backend = { acknowledges: false, ...options.backend }
+  const rig = await connected('legacy', 'modern', { ...options, backend })
+  return { ...rig, listen: hasLists(backend.capabilities) ? await listening(rig.backend) : 0 }
+}
+
+function hasLists(capabilities: JsonObject | undefined): boolean {
+  return capabilities === undefined
+}
 
 const notification = (method: string, params: JsonObject): JsonObject => ({ jsonrpc: '2.0', method, params })
 
@@ -46,7 +57,7 @@ describe('the session', () => {
   })
 
   test('BR-102, BR-129: one internal listen for the advertised types, whose acknowledgement stays here', async () => {
-    const { client, backend } = await connect()
+    const { client, backend } = await connected('legacy', 'modern', { backend: { acknowledges: false } })
     const listen = await backend.request('subscriptions/listen')
     expect(listen.value.params?.['notifications']).toEqual({ toolsListChanged: true, resourcesListChanged: true })
     backend.wire.write(
@@ -58,16 +69,33 @@ describe('the session', () => {
     expect(await client.rest()).toEqual([])
   })
 
+  test('BR-102: calls wait until changes are followed, since what they are told could change unheard; but not for long', async () => {
+    const { client, backend } = await connected('legacy', 'modern', { backend: { acknowledges: false } })
+    client.send('tools/list')
+    client.send('ping')
+    await turn()
+    expect((await backend.wire.rest()).map(({ method }) => method)).toEqual(['subscriptions/listen'])
+    expect((await client.rest()).map(({ result }) => result)).toEqual([{}])
+    // Never acknowledged.
+    expect((await backend.request('tools/list')).value.method).toBe('tools/list')
+    const other = await connected('legacy', 'modern', { backend: { acknowledges: false } })
+    const id = other.client.send('tools/list')
+    await listening(other.backend)
+    await turn()
+    const [list] = await other.backend.wire.rest()
+    expect(list).toMatchObject({ method: 'tools/list' })
+    other.backend.wire.write(resultOf(list?.id, { resultType: 'complete', tools: [] }))
+    expect((await other.client.answerTo(id)).value.result).toEqual({ tools: [] })
+  })
+
   test('BR-103: ping never reaches the backend', async () => {
     const { client, backend } = await connect()
-    await listening(backend)
     expect((await client.ask('ping')).value.result).toEqual({})
     expect(await backend.wire.rest()).toEqual([])
   })
 
   test('BR-116: the end of the session cancels its calls and its listen, and leaves the channel to others', async () => {
-    const { rig, client, backend } = await connect()
-    const listen = await listening(backend)
+    const { rig, client, backend, listen } = await connect()
     client.send('tools/call', { name: 'slow', arguments: {} })
     const call = await backend.request('tools/call')
     client.break()
@@ -87,7 +115,6 @@ describe('the session', () => {
 
   test('BR-117: an unknown method is -32601, and with the switch passed on with what every request carries', async () => {
     const { client, backend } = await connect()
-    await listening(backend)
     expect((await client.ask('x/y', {})).value.error?.code).toBe(-32_601)
     expect(await backend.wire.rest()).toEqual([])
     const open = await connect({ passthrough: { passExtensions: true } })
@@ -223,7 +250,6 @@ describe('within a call', () => {
 
   test('BR-109, BR-126: the level of the session goes with every later request, and what is below it stays here', async () => {
     const { client, backend } = await connect()
-    await listening(backend)
     expect((await client.ask('logging/setLevel', { level: 'warning' })).value.result).toEqual({})
     expect((await client.ask('logging/setLevel', { level: 'loud' })).value.error?.code).toBe(-32_602)
     expect(await backend.wire.rest()).toEqual([])
@@ -255,7 +281,6 @@ describe('within a call', () => {
 
   test('BR-113, BR-114: progress of the client and changes of its roots stay here', async () => {
     const { client, backend } = await connect({ client: { capabilities: { roots: { listChanged: true } } } })
-    await listening(backend)
     client.notify('notifications/progress', { progressToken: 1, progress: 1 })
     client.notify('notifications/roots/list_changed')
     await turn()
@@ -265,8 +290,7 @@ describe('within a call', () => {
 
 describe('changes', () => {
   test('BR-107, BR-108, BR-130: a subscription is a new listen with the whole set, and changes arrive once, without their tag', async () => {
-    const { client, backend } = await connect()
-    const first = await listening(backend)
+    const { client, backend, listen: first } = await connect()
     const id = client.send('resources/subscribe', { uri: 'a:b' })
     const second = await listening(backend)
     const cancelled = await backend.request('notifications/cancelled')
@@ -288,7 +312,6 @@ describe('changes', () => {
 
   test('BR-107: one that the backend does not grant is -32602, and -32601 where it has none at all', async () => {
     const { client, backend } = await connect()
-    await listening(backend)
     const id = client.send('resources/subscribe', { uri: 'a:b' })
     await listening(backend, { toolsListChanged: true })
     expect((await client.answerTo(id)).value.error?.code).toBe(-32_602)
@@ -298,7 +321,6 @@ describe('changes', () => {
 
   test('BR-131: a listen that the backend ends is opened again, and what may have been missed is told once', async () => {
     const { client, backend } = await connect()
-    await listening(backend)
     const subscribing = client.send('resources/subscribe', { uri: 'a:b' })
     const second = await listening(backend)
     await client.answerTo(subscribing)

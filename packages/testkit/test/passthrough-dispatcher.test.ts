@@ -14,6 +14,7 @@ const ways: readonly (readonly [front: FrontCarrier, back: BackCarrier, sameEra:
   ['memory', 'memory', false],
   ['http', 'stdio', true],
   ['socket', 'http', true],
+  ['socket', 'http', false],
   ['http', 'socket', false],
 ]
 

@@ -62,6 +62,11 @@ export class ChangeFeed implements FeedListener {
     return this.#options.session
   }
 
+  /** Whether a listen is in force. */
+  get isOpen(): boolean {
+    return this.#current !== undefined
+  }
+
   /** What the listen in force was granted; `{}` when there is none now. */
   get granted(): SubscriptionFilter {
     return this.#current?.granted ?? {}

@@ -6,6 +6,7 @@ import type { Dispatcher, ServerView } from '../contract/dispatcher.ts'
 import type { PeerAskOptions, PeerSession, PeerSessionListener } from '../contract/peer-session.ts'
 import { createScope, type OwnedScope } from '../contract/scope.ts'
 import type { WireCodec } from '../contract/wire.ts'
+import { within } from '../contract/within.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
 import { type JsonRecord, isJsonObject, type JsonObject } from '../jsonrpc/json.ts'
 import { isLogLevel } from '../log-levels.ts'
@@ -47,6 +48,7 @@ export class OpenSession implements SessionFacts, PeerSession {
   readonly #onDiagnostic: OnDiagnostic | undefined
   #view: ServerView | undefined
   #initialized = false
+  #following: Promise<void> | undefined
   #onInitialized: (() => void)[] | undefined
 
   constructor(options: OpenSessionOptions) {
@@ -99,6 +101,14 @@ export class OpenSession implements SessionFacts, PeerSession {
     if (this.#view !== undefined) this.#followLists(this.#view)
   }
 
+  /**
+   * Resolves when changes of lists are followed, or when that takes too long; `undefined` when there is nothing to wait for. What the client
+   * is told or causes before that could change without its hearing of it (BR-102).
+   */
+  get following(): Promise<void> | undefined {
+    return this.#following
+  }
+
   /** Resolves when the client may be asked. */
   ready(): Promise<void> {
     return this.#initialized ? Promise.resolve() : new Promise((resolve) => (this.#onInitialized ??= []).push(resolve))
@@ -146,7 +156,7 @@ export class OpenSession implements SessionFacts, PeerSession {
   #followLists(view: ServerView): void {
     const types = advertisedListChanges(view.capabilities)
     if (Object.keys(types).length === 0) return
-    this.#feed.follow(types).catch((cause: unknown) => {
+    const followed = this.#feed.follow(types).catch((cause: unknown) => {
       this.#onDiagnostic?.({
         level: 'warning',
         code: 'listen-failed',
@@ -154,8 +164,15 @@ export class OpenSession implements SessionFacts, PeerSession {
         cause,
       })
     })
+    if (this.#feed.isOpen) return
+    this.#following = within(followed, followMs, this.#options.clock).then(() => {
+      this.#following = undefined
+    })
   }
 }
+
+/** How long the first calls of a session wait until changes of lists are followed, in milliseconds. */
+const followMs = 500
 
 function notOffered(capability: string): RpcError {
   return new RpcError(rpcCode.methodNotFound, `Method not found: this server does not offer ${capability}`)

@@ -10,6 +10,7 @@ import { notice as noticeName } from '../contract/methods.ts'
 import { notifyDispatcher } from '../contract/notify-dispatcher.ts'
 import { cancelForPeer } from '../contract/peer-cancel.ts'
 import type { PeerPort } from '../contract/peer-port.ts'
+import { throwIfAborted } from '../contract/pending-calls.ts'
 import type { PeerAskOptions } from '../contract/peer-session.ts'
 import type { DecodeFailure, WireCodec } from '../contract/wire.ts'
 import { missingForInput } from '../input-requests.ts'
@@ -239,9 +240,22 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
       case legacyMethod.unsubscribe:
         session.unsubscribe(call.params)
         return empty
-      default:
-        return this.#asking.call(call, served, session.handshake.features)
     }
+    const { following } = session
+    return following === undefined
+      ? this.#asking.call(call, served, session.handshake.features)
+      : this.#callWhenFollowed(following, call, served, session)
+  }
+
+  async #callWhenFollowed(
+    following: Promise<void>,
+    call: Call,
+    served: ServedContext,
+    session: OpenSession,
+  ): Promise<Outcome> {
+    await following
+    throwIfAborted(served)
+    return await this.#asking.call(call, served, session.handshake.features)
   }
 
   /**

@@ -12,7 +12,7 @@ export function decidingText(params: JsonRecord, key: string): string {
 }
 
 /** The same for a value of any kind. */
-export function decidingMember(params: JsonRecord, key: string): JsonValue | undefined {
+function decidingMember(params: JsonRecord, key: string): JsonValue | undefined {
   if (JsonText.is(params) && params.duplicates.includes(key)) {
     throw new RpcError(rpcCode.invalidParams, `${key} must not be given twice`)
   }

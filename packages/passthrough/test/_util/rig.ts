@@ -29,6 +29,8 @@ export interface FakeBackend {
   /** The latest connection. */
   readonly wire: Wire
   capabilities: JsonObject
+  /** Whether subscriptions are acknowledged by themselves. */
+  acknowledges: boolean
   /** The revision that a legacy backend insists on. */
   revision: string
   /** Set: connecting fails with it. */
@@ -43,6 +45,7 @@ export interface FakeBackend {
 export interface CreateBackendOptions extends Partial<Omit<BackendOptions, 'connect'>> {
   readonly kind: Kind
   readonly capabilities?: JsonObject
+  readonly acknowledges?: boolean
 }
 
 const usual: JsonObject = {
@@ -53,11 +56,17 @@ const usual: JsonObject = {
   completions: {},
 }
 
-export function createBackend({ kind, capabilities = usual, ...options }: CreateBackendOptions): FakeBackend {
+export function createBackend({
+  kind,
+  capabilities = usual,
+  acknowledges = false,
+  ...options
+}: CreateBackendOptions): FakeBackend {
   const backend: FakeBackend = {
     wires: [],
     handshakes: [],
     capabilities,
+    acknowledges,
     revision: legacyRevision,
     refuses: undefined,
     onRequest: undefined,
@@ -98,6 +107,7 @@ async function answer(backend: FakeBackend, wire: Wire, kind: Kind): Promise<voi
           method === 'server/discover' ||
           method === 'initialize' ||
           method === 'notifications/initialized' ||
+          (method === 'subscriptions/listen' && backend.acknowledges) ||
           (id !== undefined && method !== undefined && backend.onRequest !== undefined),
       )
     } catch {
@@ -131,6 +141,13 @@ async function answer(backend: FakeBackend, wire: Wire, kind: Kind): Promise<voi
           instructions: 'Use it well.',
         }),
       )
+    } else if (method === 'subscriptions/listen' && backend.acknowledges) {
+      const notifications = params?.['notifications'] as JsonObject
+      wire.write({
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: { notifications, _meta: { [metaKey.subscriptionId]: id } },
+      })
     } else {
       const result = backend.onRequest?.({ ...line.value, method }, wire)
       if (result !== undefined) wire.write(resultOf(id, result))
@@ -269,7 +286,7 @@ export async function connected(
     readonly passthrough?: Partial<CreatePassthroughOptions>
   } = {},
 ): Promise<{ readonly rig: Rig; readonly client: FrontClient; readonly backend: FakeBackend }> {
-  const backend = createBackend({ kind: back, ...options.backend })
+  const backend = createBackend({ kind: back, acknowledges: front === 'legacy', ...options.backend })
   const rig = createRig([backend], options.passthrough)
   const client = await rig.client(front, options.client)
   if (front === 'modern') await client.ask('server/discover')

@@ -53,9 +53,11 @@ export async function backendOn(
   const options = { name: server.name, mode }
   switch (carrier) {
     case 'memory': {
+      // One server, however many connections are made to it.
+      const core = createServedCore()
       const dial = (): Promise<ReturnType<typeof createMemoryPair>[0]> => {
         const [client, end] = createMemoryPair({ payload: 'text' })
-        opened.ends(serveConnection(end, createServedCore(), { policy }))
+        opened.ends(serveConnection(end, core, { policy }))
         return Promise.resolve(client)
       }
       return { ...options, connect: (given) => connectDuplex(dial, { ...given, startsProcess: false }) }

@@ -44,19 +44,27 @@ describe('F16: at the level debug no output holds a secret', () => {
     for (const secret of ['zebra-environment', 'zebra-argument', 'zebra-other']) expectHidden(proxy.stderr, secret)
   })
 
-  test.each([['text'], ['json']])(
-    'of a server on HTTP that repeats all that it gets in its refusals (%s)',
-    async (format) => {
+  const asText = (told: string): string => told
+  const asError = (told: string): string =>
+    JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32_000, message: told } })
+
+  test.each([
+    ['text', 500, 'text/plain', asText],
+    ['json', 500, 'text/plain', asText],
+    ['text', 400, 'application/json', asError],
+  ] as const)(
+    'of a server on HTTP that repeats all that it gets in its refusals (log in %s, %i %s)',
+    async (format, code, type, write) => {
       const server = createServer((request, response) => {
-        response.writeHead(500, { 'content-type': 'text/plain' })
-        response.end(`no: ${request.url} ${JSON.stringify(request.headers)}`)
+        response.writeHead(code, { 'content-type': type })
+        response.end(write(`no: ${request.url} ${JSON.stringify(request.headers)}`))
       }).listen(0, '127.0.0.1')
       await once(server, 'listening')
       const { port } = server.address() as AddressInfo
       const headers = join(folder, 'headers.txt')
       writeFileSync(headers, 'Authorization: Bearer zebra-bearer-12345\n')
       const home = privateHome()
-      const socket = join(folder, `${format}.sock`)
+      const socket = join(folder, `${format}-${code}.sock`)
       await using proxy = new ProxyProcess(
         [
           '--stdio',

@@ -42,7 +42,13 @@ export function createConnect(setting: BackendSetting, around: BackendSurroundin
       legacyRevisions === undefined ? options.policy : revisionPolicy({ protocol: 'both', legacyRevisions })
     const onDiagnostic: OnDiagnostic = (diagnostic) =>
       options.onDiagnostic?.({ ...diagnostic, message: `${name}: ${diagnostic.message}` })
-    return await withPatience(name, hint, around.logger, connect({ ...options, policy, onDiagnostic }))
+    try {
+      return await withPatience(name, hint, around.logger, connect({ ...options, policy, onDiagnostic }))
+    } catch (error) {
+      // Clients read it too, and a server may repeat what it was given.
+      if (error instanceof Error) error.message = around.redactor.redact(error.message)
+      throw error
+    }
   }
 }
 

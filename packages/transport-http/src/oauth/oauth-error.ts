@@ -26,6 +26,8 @@ export type OAuthErrorCode =
   | 'invalid-response'
   /** The authorization server refused; `reason` is its error code. */
   | 'refused'
+  /** What is kept of sign-ins cannot be read or written. */
+  | 'storage'
   /** The authorization server cannot be reached. */
   | 'unreachable'
 

@@ -72,6 +72,8 @@ export class OAuthHttp {
       init.signal,
     )
     const { status } = answer
+    if (status < 200 || status > 599)
+      throw new OAuthError('invalid-response', `${safeUrl(url)} answered with the status ${status}.`)
     const hasNoBody = status === 204 || status === 205 || status === 304
     return new Response(hasNoBody ? null : text, { status, headers: fieldsOf(answer) })
   }

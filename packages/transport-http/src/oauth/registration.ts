@@ -5,7 +5,8 @@ import type { IssuerInfo } from './discovery.ts'
 import { answerFailure } from './answer-failure.ts'
 import { OAuthError } from './oauth-error.ts'
 import type { OAuthHttp } from './oauth-http.ts'
-import type { SignIn, SignInStore } from './sign-in-store.ts'
+import type { RegisteredClient, SignIn, SignInStore } from './sign-in-store.ts'
+import { momentOf } from './token-terms.ts'
 
 /** A client that was registered by hand. */
 export interface StaticClient extends OAuthClient {
@@ -67,6 +68,27 @@ export async function knownClient(
   return undefined
 }
 
+/**
+ * The client to whom the tokens of a sign-in were issued; `undefined` when it is not known any more. One that was registered is kept with the
+ * sign-in: another may have been registered since for another server of the same issuer.
+ */
+export async function clientOf(
+  signIn: SignIn,
+  issuer: IssuerInfo,
+  options: Omit<RegistrationOptions, 'boundTo'>,
+): Promise<OAuthClient | undefined> {
+  if (signIn.client !== undefined) return signIn.client
+  const known = await knownClient(issuer, { ...options, boundTo: undefined })
+  return known?.clientId === signIn.clientId ? known : undefined
+}
+
+/** What is kept of a client with the tokens that were issued to it. */
+export function clientToKeep(issuer: string, client: FlowClient): RegisteredClient | undefined {
+  if (client.registered !== true) return undefined
+  const { clientId, clientSecret, redirectUri, authMethod = 'none' } = client
+  return { issuer, clientId, clientSecret, redirectUri, authMethod }
+}
+
 function staticClient(
   issuer: string,
   { clients = [] }: ClientIdentity,
@@ -115,7 +137,7 @@ export async function registerClient(
     ...(redirectUri !== undefined && { redirect_uris: [redirectUri] }),
   })
   const { client_id: clientId, client_secret: secret, client_secret_expires_at: expires } = made
-  if (typeof clientId !== 'string') {
+  if (typeof clientId !== 'string' || clientId === '') {
     throw new OAuthError('invalid-response', `${issuer} registered us and gave no client id.`)
   }
   const clientSecret = typeof secret === 'string' ? secret : undefined
@@ -124,7 +146,7 @@ export async function registerClient(
     issuer,
     clientId,
     clientSecret,
-    secretExpiresAt: typeof expires === 'number' && expires > 0 ? expires * 1_000 : undefined,
+    secretExpiresAt: typeof expires === 'number' ? momentOf(expires) : undefined,
     authMethod: isMethod(method) ? method : authMethodOf({ clientId, clientSecret }, metadata),
     redirectUri,
   }
@@ -151,7 +173,7 @@ async function post(
   throw answerFailure(
     Object.assign(new Error(`it answered with ${response.status}`), found),
     `${issuer} did not register us`,
-    'no-registration',
+    { refused: 'no-registration' },
   )
 }
 

@@ -12,6 +12,8 @@ export interface SignIn {
   readonly legacy?: boolean | undefined
   /** To whom the tokens were issued. */
   readonly clientId: string
+  /** The same with what it needs to show who it is, if the authorization server registered it for us. */
+  readonly client?: RegisteredClient | undefined
   readonly accessToken: string
   readonly tokenType: 'bearer' | 'dpop'
   /** When the access token was issued, in milliseconds since 1970. */

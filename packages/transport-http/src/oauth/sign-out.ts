@@ -2,10 +2,10 @@ import type { AbortOptions } from '@atenea/mcpcompat'
 import { createFetchSend } from '../fetch-send.ts'
 import type { HttpSend } from '../send.ts'
 import { answerFailure } from './answer-failure.ts'
-import { clientAuth, type OAuthClient } from './client-auth.ts'
-import { discoverIssuer, type IssuerInfo } from './discovery.ts'
+import { clientAuth } from './client-auth.ts'
+import { discoverIssuer } from './discovery.ts'
 import { OAuthHttp } from './oauth-http.ts'
-import { type ClientIdentity, knownClient, requestOptions } from './registration.ts'
+import { type ClientIdentity, clientOf, requestOptions } from './registration.ts'
 import type { SignIn, SignInStore } from './sign-in-store.ts'
 
 export interface SignOutOptions extends AbortOptions {
@@ -23,8 +23,8 @@ export interface SignedOut {
 }
 
 /**
- * Forgets the sign-in at a server, for all processes that share the store, and has its tokens revoked where the authorization server offers
- * that (RFC 7009). `undefined` when there is none. What cannot be revoked is forgotten all the same.
+ * Forgets the sign-in at a server and has its tokens revoked where the authorization server offers that (RFC 7009). `undefined` when there is
+ * none. What cannot be revoked is forgotten all the same. A process that is at work with it goes on until its access token ends or is refused.
  */
 export async function signOut(server: string, options: SignOutOptions): Promise<SignedOut | undefined> {
   const { store, signal } = options
@@ -51,7 +51,7 @@ async function revoke(signIn: SignIn, options: SignOutOptions): Promise<boolean>
   const http = new OAuthHttp({ send, serverUrl: signIn.server })
   const issuer = await discoverIssuer(signIn.issuer, { http, signal, legacy: signIn.legacy ?? false })
   if (issuer.metadata.revocation_endpoint === undefined) return false
-  const client = await clientOf(signIn, issuer, { identity, store, http, boundTo: undefined, signal })
+  const client = await clientOf(signIn, issuer, { identity, store, http, signal })
   if (client === undefined) return false
   const oauth = await import('oauth4webapi')
   const auth = await clientAuth(client, issuer.metadata)
@@ -63,22 +63,14 @@ async function revoke(signIn: SignIn, options: SignOutOptions): Promise<boolean>
     await oauth.processRevocationResponse(response)
   }
   const { refreshToken, accessToken } = signIn
+  const secrets = [accessToken, refreshToken, client.clientSecret].filter((secret) => secret !== undefined)
   try {
     await revokeOne(refreshToken ?? accessToken)
     // Many cannot take back an access token that says all by itself; without the other it ends soon (RFC 7009, section 2.1).
     if (refreshToken !== undefined) await revokeOne(accessToken).catch(() => signal?.throwIfAborted())
   } catch (error) {
     signal?.throwIfAborted()
-    throw answerFailure(error, `${issuer.issuer} did not revoke the sign-in`)
+    throw answerFailure(error, `${issuer.issuer} did not revoke the sign-in`, { secrets })
   }
   return true
-}
-
-async function clientOf(
-  { clientId }: SignIn,
-  issuer: IssuerInfo,
-  options: Parameters<typeof knownClient>[1],
-): Promise<OAuthClient | undefined> {
-  const known = await knownClient(issuer, options)
-  return known?.clientId === clientId ? known : undefined
 }

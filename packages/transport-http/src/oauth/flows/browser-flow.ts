@@ -121,9 +121,9 @@ function accepted(
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) {
       const refused = error.error === 'access_denied' ? 'denied' : 'refused'
-      throw answerFailure(error, `${issuer.issuer} did not sign in`, refused)
+      throw answerFailure(error, `${issuer.issuer} did not sign in`, { refused, secrets: [state] })
     }
-    const failure = answerFailure(error, `The answer is not one of ${issuer.issuer}`)
+    const failure = answerFailure(error, `The answer is not one of ${issuer.issuer}`, { secrets: [state] })
     throw OAuthError.is(failure) &&
       (answer.has('iss') || issuer.metadata.authorization_response_iss_parameter_supported === true)
       ? new OAuthError('issuer-mismatch', failure.message)

@@ -28,6 +28,10 @@ export function createDeviceFlow(options: CreateDeviceFlowOptions): Flow {
   return { interactive: true, run: (context) => signIn(context, options) }
 }
 
+/** Bounds for what the authorization server says: nobody types a code for longer, and asking seldom keeps others from signing in. */
+const longestCodeMs = 30 * 60_000
+const longestIntervalMs = 60_000
+
 /** Whether an authorization server offers it. */
 export function offersDeviceFlow({ metadata }: FlowContext['issuer']): boolean {
   return metadata.device_authorization_endpoint !== undefined
@@ -44,7 +48,7 @@ async function signIn(context: FlowContext, { show }: CreateDeviceFlowOptions): 
     (await context.register({ grantTypes: [deviceGrant, 'refresh_token'], redirectUri: undefined }))
   const oauth = await import('oauth4webapi')
   const known = { client_id: client.clientId }
-  const begun = Date.now()
+  const begun = systemClock.now()
   let grant: Awaited<ReturnType<typeof oauth.processDeviceAuthorizationResponse>>
   try {
     const response = await oauth.deviceAuthorizationRequest(
@@ -59,7 +63,7 @@ async function signIn(context: FlowContext, { show }: CreateDeviceFlowOptions): 
     signal?.throwIfAborted()
     throw answerFailure(error, `${issuer.issuer} gave no device code`)
   }
-  const expiresInMs = grant.expires_in * 1_000
+  const expiresInMs = Math.min(grant.expires_in * 1_000, longestCodeMs)
   await show(
     {
       url: http.guard(grant.verification_uri, 'page for the device code').href,
@@ -90,8 +94,9 @@ async function poll(
   const signal = context.signal ?? new AbortController().signal
   let intervalMs = firstIntervalMs
   for (;;) {
-    await wait(intervalMs, signal, systemClock, true)
-    if (Date.now() >= endsAt) {
+    const leftMs = endsAt - systemClock.now()
+    await wait(Math.max(0, Math.min(intervalMs, longestIntervalMs, leftMs)), signal, systemClock, true)
+    if (systemClock.now() >= endsAt) {
       throw new OAuthError('sign-in-needed', `Nobody typed the code for ${issuer.issuer} in time.`)
     }
     try {

@@ -3,8 +3,9 @@ import type { Client, DPoPHandle, TokenEndpointResponse } from 'oauth4webapi'
 import { answerFailure } from '../answer-failure.ts'
 import { clientAuth, type OAuthClient } from '../client-auth.ts'
 import type { IssuerInfo } from '../discovery.ts'
-import type { OAuthHttp } from '../oauth-http.ts'
+import type { FetchInit, OAuthHttp } from '../oauth-http.ts'
 import { type FlowClient, type Registration, requestOptions } from '../registration.ts'
+import { secretsOf } from '../token-secrets.ts'
 
 /** What a flow knows when it begins. */
 export interface FlowContext extends AbortOptions {
@@ -25,7 +26,7 @@ export interface FlowContext extends AbortOptions {
 }
 
 export interface FlowResult {
-  readonly client: OAuthClient
+  readonly client: FlowClient
   readonly tokens: TokenEndpointResponse
 }
 
@@ -66,10 +67,15 @@ export async function requestTokens(
   const oauth = await import('oauth4webapi')
   const auth = await clientAuth(client, issuer.metadata)
   const known: Client = { client_id: client.clientId }
-  const options = {
+  const options: { [key: symbol]: unknown; signal?: AbortSignal; DPoP?: DPoPHandle } = {
     ...requestOptions(oauth, http),
     ...(signal !== undefined && { signal }),
     ...(dpop !== undefined && { DPoP: dpop }),
+  }
+  const secrets: string[] = client.clientSecret === undefined ? [] : [client.clientSecret]
+  options[oauth.customFetch] = async (url: string, init: FetchInit): Promise<Response> => {
+    if (init.body instanceof URLSearchParams) secrets.push(...secretsOf(init.body))
+    return await http.fetch(url, init)
   }
   const attempt = async (): Promise<TokenEndpointResponse> =>
     await exchange.read(oauth, known, await exchange.request(oauth, known, auth, options))
@@ -82,6 +88,6 @@ export async function requestTokens(
     }
   } catch (error) {
     signal?.throwIfAborted()
-    throw answerFailure(error, `${issuer.issuer} refused ${exchange.what}`)
+    throw answerFailure(error, `${issuer.issuer} refused ${exchange.what}`, { secrets })
   }
 }

@@ -51,8 +51,8 @@ async function acquired(path: string, own: Holder): Promise<boolean> {
   const holder = await holderOf(path)
   if (holder !== undefined && (await isAlive(holder, path))) return false
   const draft = `${path}.${crypto.randomUUID()}`
-  await writeFile(draft, JSON.stringify(own), { mode: 0o600, flag: 'wx' })
   try {
+    await writeFile(draft, JSON.stringify(own), { mode: 0o600, flag: 'wx' })
     return holder === undefined ? await linked(draft, path) : await replaced(path, holder, draft)
   } finally {
     await gone(draft)
@@ -92,13 +92,20 @@ async function linked(from: string, to: string): Promise<boolean> {
 
 async function holderOf(path: string): Promise<Holder | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Holder
+    const holder: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return isHolder(holder) ? holder : stranger
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
-    // Nobody of us wrote this.
-    if (error instanceof SyntaxError) return { id: '', pid: 0, start: undefined, world: '' }
+    if (error instanceof SyntaxError) return stranger
     throw error
   }
+}
+
+/** Nobody of us wrote this. */
+const stranger: Holder = { id: '', pid: 0, start: undefined, world: '' }
+
+function isHolder(value: unknown): value is Holder {
+  return typeof value === 'object' && value !== null && 'id' in value && 'pid' in value && 'world' in value
 }
 
 async function isAlive(holder: Holder, path: string): Promise<boolean> {

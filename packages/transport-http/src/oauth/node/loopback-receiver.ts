@@ -73,10 +73,8 @@ async function receive<T>(
     finish = resolve
   })
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
-    const isIt =
-      request.method === 'GET' && pathname === expected.pathname && searchParams.get('state') === expected.state
-    if (!isIt || taken) {
+    const searchParams = parametersOf(request, expected)
+    if (searchParams === undefined || taken) {
       answer(response, 404, 'Not found', 'Nothing is waited for here.')
       return
     }
@@ -95,6 +93,14 @@ async function receive<T>(
   } finally {
     server.off('request', onRequest)
   }
+}
+
+/** What the browser brings back; `undefined` for any other request, which may be one that is no URL at all. */
+function parametersOf({ method, url = '' }: IncomingMessage, { pathname, state }: Expected): URLSearchParams | undefined {
+  const base = 'http://127.0.0.1'
+  if (method !== 'GET' || !URL.canParse(url, base)) return undefined
+  const asked = new URL(url, base)
+  return asked.pathname === pathname && asked.searchParams.get('state') === state ? asked.searchParams : undefined
 }
 
 function by(name: string | undefined): string {

@@ -25,13 +25,23 @@ export async function openBrowser(
   if (command === undefined) return false
   return await new Promise((resolve) => {
     // Without a shell, so that nothing of the URL can be taken for a command.
-    const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true, windowsHide: true })
+    const child = spawn(command, [...args, url], {
+      stdio: 'ignore',
+      detached: true,
+      windowsHide: true,
+      env: withoutOurs(process.env),
+    })
     child.once('error', () => resolve(false))
     child.once('spawn', () => {
       child.unref()
       resolve(true)
     })
   })
+}
+
+/** Secrets of ours that come by the environment are no browser's business. */
+function withoutOurs(environment: Environment): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('ATENEA_')))
 }
 
 function commandFor(environment: Environment, platform: NodeJS.Platform): readonly string[] {

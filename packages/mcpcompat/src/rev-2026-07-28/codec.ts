@@ -43,7 +43,7 @@ class ModernCodec implements WireCodec {
   readonly #offer: RevisionOffer
   readonly #results: ResultWriter
   readonly #extensionResultTypes: readonly string[]
-  #cleanMeta: string | undefined
+  #cleanMeta: JsonValue | undefined
 
   constructor(options: CreateModernCodecOptions) {
     this.revision = options.revision
@@ -72,16 +72,16 @@ class ModernCodec implements WireCodec {
     const context = new RequestEnvelope(meta as JsonObject, metaText, readResume(known))
     const call: Call = { method: message.method, params: readArguments(known) }
     const { revision } = this
-    const source = metaText !== undefined && this.#isClean(metaText) ? { call, params: known, revision } : undefined
+    const isClean = metaText !== undefined && this.#isClean(metaText, meta)
+    const source = isClean ? { call, params: known, revision } : undefined
     return { ok: true, value: { call, context, source } }
   }
 
-  /** Whether `_meta` says nothing twice, which the next hop could read otherwise. Clients say the same in every request. */
-  #isClean(meta: JsonText): boolean {
-    const { text } = meta
-    if (text === this.#cleanMeta) return true
+  /** Whether `_meta` says nothing twice, which the next hop could read otherwise. `value` is the same object for the same text. */
+  #isClean(meta: JsonText, value: JsonValue | undefined): boolean {
+    if (value === this.#cleanMeta) return true
     if (meta.duplicates.length > 0) return false
-    if (text.length <= 1_024) this.#cleanMeta = text
+    this.#cleanMeta = value
     return true
   }
 

@@ -6,6 +6,7 @@ import { type AddressInfo, connect as netConnect, createServer as createNetServe
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { generate } from 'selfsigned'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createFetchSend } from '../src/fetch-send.ts'
@@ -73,6 +74,21 @@ describe.each([
     expect(answer).toMatchObject({ status: 307, headers: { location: '/other' } })
     await textOf(answer)
     expect(server.arrived).toHaveLength(1)
+  })
+
+  test('an answer that is compressed is read, or refused in words that say so', async () => {
+    await using server = await scriptedServer((_arrived, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}'))
+    })
+    const answer = makeSend()(post(server.url))
+    if (name === 'fetch') expect(await textOf(await answer)).toBe('{}')
+    else {
+      expect(await failureOf(answer)).toMatchObject({
+        kind: 'protocol',
+        message: expect.stringMatching(/compressed.*gzip/),
+      })
+      expect(server.arrived[0]?.headers['accept-encoding']).toBe('identity')
+    }
   })
 
   test('a signal ends a request before its answer, and the reading of it, with its reason', async () => {

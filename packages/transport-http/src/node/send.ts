@@ -111,6 +111,13 @@ class Attempt implements AbortWatcher {
       this.#answered = true
       this.#timer?.[Symbol.dispose]()
       const { statusCode = 0, headers } = incoming
+      const coding = headers['content-encoding'] ?? 'identity'
+      if (coding !== 'identity') {
+        ending.unwatch(this)
+        reject(compressed(url, coding))
+        outgoing.destroy()
+        return
+      }
       // It watches in our place.
       resolve({
         status: statusCode,
@@ -187,7 +194,8 @@ function optionsOf({ method, url, headers, body }: HttpRequest, agent: Agent): R
     hostname,
     path,
     agent,
-    headers: { ...headers, ...length },
+    // Without it a server may compress as it likes (RFC 9110, 12.5.3).
+    headers: { 'accept-encoding': 'identity', ...headers, ...length },
     ...(port !== '' && { port }),
   }
 }
@@ -210,6 +218,11 @@ function failureOf(error: Error, url: string, wrote: boolean, repeatable: boolea
     cause: error,
     retryable: true,
   })
+}
+
+function compressed(url: string, coding: string): TransportError {
+  const text = `${safeUrl(url)} answered with compressed bytes (${coding.slice(0, 40)}), though it was asked for plain ones. Switch that off in the server, or in what stands before it.`
+  return new TransportError('protocol', text)
 }
 
 function adviceFor(error: Error): string {

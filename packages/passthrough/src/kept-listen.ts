@@ -47,6 +47,9 @@ const closing: Outcome = { kind: 'result', value: {} }
 
 const reopening = { firstMs: 500, maxMs: 30_000 }
 
+/** A subscription that lived so long was in order, and is opened again at once. */
+const steadyMs = 60_000
+
 /**
  * Keeps a subscription of a caller open over the connections to its backend (BR-131, BR-235): the caller sees one acknowledgement, and after a
  * gap one change of everything that it may have missed. A backend that offers something else afterwards ends the subscription, so that the
@@ -70,6 +73,7 @@ class KeptListen {
   #offered: string | undefined
   /** The caller has missed something since the last loss. */
   #gap = false
+  #acknowledgedAt = 0
   #failures = 0
 
   constructor(options: KeptListenOptions, link: LinkedSignal) {
@@ -94,6 +98,8 @@ class KeptListen {
       }
       signal.throwIfAborted()
       if (this.#granted === undefined) return closing
+      // One that is acknowledged and ended again and again is no reason to ask without a pause.
+      if (this.#options.clock.now() - this.#acknowledgedAt > steadyMs) this.#failures = 0
       this.#gap = true
       await this.#pause(signal)
     }
@@ -102,7 +108,7 @@ class KeptListen {
   /** What the backend says on the listen. */
   take(notice: Call): void | Promise<void> {
     if (notice.method !== noticeName.acknowledged) return this.#options.context.emit(notice)
-    this.#failures = 0
+    this.#acknowledgedAt = this.#options.clock.now()
     if (this.#granted === undefined) {
       const granted = memberOf(notice.params, 'notifications')
       this.#granted = listenFilterFault(granted) === undefined ? (granted as SubscriptionFilter) : {}

@@ -279,6 +279,35 @@ describe('subscriptions over a loss', () => {
     },
   )
 
+  test('BR-131: a subscription that is acknowledged and ended again and again is opened with growing pauses', async () => {
+    const { client, backend, clock } = await setup('modern', 'modern', { acknowledges: true })
+    let listens = 0
+    backend.onRequest = ({ method }) => (method === 'tools/list' ? { resultType: 'complete', tools: [] } : undefined)
+    const end = async (): Promise<void> => {
+      await turn()
+      const open = backend.wire.acknowledged.splice(0)
+      listens += open.length
+      for (const id of open) backend.wire.write(resultOf(id, { resultType: 'complete' }))
+      await turn()
+    }
+    client.send('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    await client.next(({ method }) => method === 'notifications/subscriptions/acknowledged')
+    for (let round = 0; round < 10; round++) await end()
+    expect(listens).toBe(2) // the first is made good at once
+    clock.advance(500)
+    await end()
+    await end()
+    expect(listens).toBe(3)
+    clock.advance(999)
+    await end()
+    expect(listens).toBe(3)
+    clock.advance(1)
+    await end()
+    expect(listens).toBe(4)
+    const told = (await client.rest()).map(({ method }) => method)
+    expect(told).toEqual(Array.from({ length: 3 }, () => 'notifications/tools/list_changed'))
+  })
+
   test('BR-235: a backend that comes back with something else ends the listen with its result', async () => {
     const { client, backend } = await setup('modern', 'legacy')
     const id = client.send('subscriptions/listen', { notifications: { toolsListChanged: true } })
@@ -327,6 +356,68 @@ describe('a backend that is replaced', () => {
     }
     const open = legacy.wires.filter(({ closed }) => !closed)
     expect(open).toHaveLength(2)
+  })
+})
+
+describe('the end', () => {
+  test('a connection that is being made is given up, and its callers hear of it', async () => {
+    let signal: AbortSignal | undefined
+    const options: BackendOptions = {
+      name: 'back',
+      connect: async (given) => {
+        ;({ signal } = given)
+        return await new Promise((_resolve, reject) => {
+          given.signal.addEventListener('abort', () => reject(given.signal.reason as Error))
+        })
+      },
+    }
+    const rig = createRig([
+      Object.create(createBackend({ kind: 'legacy' }), { options: { value: options } }) as FakeBackend,
+    ])
+    const client = await rig.client('modern')
+    const id = client.send('tools/call', call)
+    await turn()
+    expect(rig.passthrough.status().backends[0]).toMatchObject({ state: 'connecting' })
+    await rig.passthrough[Symbol.asyncDispose]()
+    expect(signal?.aborted).toBe(true)
+    expect((await client.answerTo(id)).value.error).toMatchObject({
+      code: -32_603,
+      message: expect.stringContaining('shutting down'),
+    })
+    expect(rig.passthrough.status().backends[0]).toMatchObject({ state: 'closed' })
+  })
+
+  test('BR-308: a connection that takes too long is given up, and tried again with the next call', async () => {
+    let tries = 0
+    const clock = createManualClock()
+    const options: BackendOptions = {
+      name: 'back',
+      connectTimeoutMs: 50,
+      backoff: { firstMs: 10 },
+      connect: async ({ signal }) => {
+        tries++
+        return await new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error))
+        })
+      },
+    }
+    const backend = Object.create(createBackend({ kind: 'legacy' }), { options: { value: options } }) as FakeBackend
+    const client = await createRig([backend], { clock }).client('modern')
+    const first = (await client.ask('tools/call', call)).value.error
+    expect(first?.message).toMatch(/did not answer in time: The connection was not made within 50 ms/)
+    clock.advance(10)
+    const second = (await client.ask('tools/call', call)).value.error
+    expect([second?.code, tries]).toEqual([-32_603, 2])
+  })
+
+  test('what a listener of events throws disturbs nobody', async () => {
+    const backend = createBackend({ kind: 'legacy' })
+    backend.onRequest = () => ({ content: [] })
+    const onEvent = (): void => {
+      throw new Error('a listener broke')
+    }
+    const client = await createRig([backend], { onEvent }).client('modern')
+    expect((await client.ask('tools/call', call)).value.result).toBeDefined()
   })
 })
 

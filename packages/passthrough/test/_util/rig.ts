@@ -143,6 +143,7 @@ async function answer(backend: FakeBackend, wire: Wire, kind: Kind): Promise<voi
       )
     } else if (method === 'subscriptions/listen' && backend.acknowledges) {
       const notifications = params?.['notifications'] as JsonObject
+      wire.acknowledged.push(id)
       wire.write({
         jsonrpc: '2.0',
         method: 'notifications/subscriptions/acknowledged',

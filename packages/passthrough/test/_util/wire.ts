@@ -33,6 +33,8 @@ export interface Wire {
   /** Nothing can be written to the peer any more, though it has not ended its side. */
   refuseWrites(): void
   readonly closed: boolean
+  /** Ids of subscriptions that were acknowledged by themselves; for tests to end. */
+  readonly acknowledged: (number | string)[]
 }
 
 const local = { id: 'local', authenticated: true }
@@ -111,6 +113,7 @@ export function createWire(principal: { id: string; authenticated: boolean } = l
       closed = true
       inbound.fail(new TransportError('closed', 'the peer is gone'))
     },
+    acknowledged: [],
     refuseWrites() {
       refusing = true
     },

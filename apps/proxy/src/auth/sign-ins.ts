@@ -97,7 +97,14 @@ export function createSignIn(
 /** What somebody has to type to sign in as the proxy would. */
 function loginCommand({ name, url, setting }: SignInTarget, config: string | undefined): string {
   if (config !== undefined) return `${program} login --config ${config} ${name}`
-  return `${program} login ${url}${setting.client === undefined ? '' : ', with the same --oauth flags'}`
+  // Clients read this, and a query can hold a key.
+  const shown = new URL(url).search === '' ? url : `'${withoutQuery(url)}?…', with the whole URL`
+  return `${program} login ${shown}${setting.client === undefined ? '' : ', with the same --oauth flags'}`
+}
+
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
 }
 
 function flowOf({ way }: SignInSetting, environment: Environment, asks: boolean): Flow | undefined {

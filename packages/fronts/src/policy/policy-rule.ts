@@ -1,6 +1,6 @@
 /** What some principals may use, in a configuration. */
 export interface PolicyRule {
-  /** Globs of the principals that it is for; everybody when absent. */
+  /** The principals that it is for, where `*` stands for any characters and everything else for itself; everybody when absent. */
   readonly principals?: readonly string[] | undefined
   /** Scopes that their token has to have, all of them. */
   readonly scopes?: readonly string[] | undefined

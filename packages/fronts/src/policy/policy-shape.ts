@@ -15,7 +15,7 @@ const globs = (what: string): z.ZodOptional<z.ZodArray<z.ZodString>> =>
 
 const rule: z.ZodType<PolicyRule> = z.strictObject({
   principals: globs(
-    'Who it is for: globs of ISSUER#SUBJECT, ISSUER?client=ID, bearer:NAME of the file of tokens, uid:NUMBER (sockets), local (stdio). Default: everybody.',
+    'Who it is for: ISSUER#SUBJECT, ISSUER?client=ID, bearer:NAME of the file of tokens, uid:NUMBER (sockets), local (stdio); * stands for any characters, and ? for itself. Default: everybody.',
   ),
   scopes: z.array(z.string().min(1)).optional().describe('Scopes that the token must have, all of them.'),
   enabledTools: globs('Tools that may be used. Default: all that are served.'),

@@ -45,6 +45,13 @@ describe('rules about who may use what', () => {
     })
   })
 
+  test('MC-AUTH-03: a rule for a program is not for a person who is called like it', () => {
+    const rules: PolicyRule[] = [{ principals: [`${issuer}?client=robot`, String.raw`${issuer}\?client=b*`] }]
+    const isAllowed = (id: string): boolean => toolsOf(rules, somebody(id))?.allow === undefined
+    expect([`${issuer}?client=robot`, `${issuer}?client=bob`].map(isAllowed)).toEqual([true, true])
+    expect([`${issuer}#client=robot`, `${issuer}#client=bob`].map(isAllowed)).toEqual([false, false])
+  })
+
   test('the same rules give the same object, so that views are made once', () => {
     const policy = createPrincipalPolicy(served, [{ scopes: ['a'] }, { scopes: ['b'] }])
     expect(policy(somebody('x', ['a']))).toBe(policy(somebody('y', ['c', 'a'])))

@@ -45,8 +45,16 @@ export function createPrincipalPolicy(
 }
 
 function matcher({ principals, scopes = [] }: PolicyRule): (principal: Principal) => boolean {
-  const names = createAllowList({ allow: principals })
+  const names = createAllowList({ allow: principals?.map(literalQuestionMarks) })
   return ({ id, scopes: granted = [] }) => names.allows(id) && scopes.every((scope) => granted.includes(scope))
+}
+
+/**
+ * In the name of a program, `ISSUER?client=ID`, the question mark is itself: as any one character it would also let in the person
+ * `ISSUER#client=ID`.
+ */
+function literalQuestionMarks(glob: string): string {
+  return glob.replaceAll(/\\.|\?/gs, (found) => (found === '?' ? '\\?' : found))
 }
 
 function union(served: ServedNames, rules: readonly PolicyRule[]): PrincipalGrants {

@@ -249,7 +249,10 @@ class Tokens implements OAuthAuthorizer {
       if (!limit.signal.aborted) throw error
       this.#failure =
         this.#talks && !this.#work.asksPerson
-          ? new OAuthError('unreachable', `Signing in at ${safeUrl(this.#server)} takes longer than ${waitMs / 1_000} s.`)
+          ? new OAuthError(
+              'unreachable',
+              `Signing in at ${safeUrl(this.#server)} takes longer than ${waitMs / 1_000} s.`,
+            )
           : new OAuthError(
               'sign-in-needed',
               `Somebody has to finish signing in at ${safeUrl(this.#server)}, in the browser or where the code is shown. Then try again.`,

@@ -102,6 +102,13 @@ function resourceInfo(metadata: JsonObject, serverUrl: string, url: string): Res
       `${name} are about ${safeUrl(resource)}, not about ${safeUrl(serverUrl)}: no token is asked for.`,
     )
   }
+  // Else whoever serves one path of a host would get tokens for all of it, by a document from anywhere.
+  if (!isSame(resource, serverUrl) && !isWellKnown(url, serverUrl)) {
+    throw new OAuthError(
+      'resource-mismatch',
+      `${name} are about ${safeUrl(resource)}, which is more than ${safeUrl(serverUrl)}, and not at a well-known place of that host: no token is asked for.`,
+    )
+  }
   const issuers = textsOf(servers)
   if (issuers === undefined || issuers.length === 0) {
     throw new OAuthError('metadata', `${name} name no authorization server.`)
@@ -113,6 +120,17 @@ function resourceInfo(metadata: JsonObject, serverUrl: string, url: string): Res
     wantsDpop: metadata['dpop_bound_access_tokens_required'] === true,
     metadata,
   }
+}
+
+/** Whether a resource is the server itself, where a slash at the end makes no difference. */
+function isSame(resource: string, serverUrl: string): boolean {
+  return covers(resource, serverUrl) && covers(serverUrl, resource)
+}
+
+/** Whether a document is where only those who answer for the whole host of a server can put one. */
+function isWellKnown(url: string, serverUrl: string): boolean {
+  const { origin, pathname } = new URL(url)
+  return origin === new URL(serverUrl).origin && pathname.startsWith('/.well-known/')
 }
 
 /**

@@ -83,7 +83,8 @@ export class SignInWork {
     const { store, server, identity } = this.#options
     const stored = await store.get(server)
     const unsaved = this.#unsaved
-    const kept = unsaved !== undefined && !(stored !== undefined && stored.issuedAt > unsaved.issuedAt) ? unsaved : stored
+    const kept =
+      unsaved !== undefined && !(stored !== undefined && stored.issuedAt > unsaved.issuedAt) ? unsaved : stored
     const { clients = [] } = identity
     if (kept === undefined || clients.length === 0) return kept
     return clients.some((client) => client.clientId === kept.clientId) ? kept : undefined

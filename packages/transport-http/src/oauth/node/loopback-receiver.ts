@@ -96,7 +96,10 @@ async function receive<T>(
 }
 
 /** What the browser brings back; `undefined` for any other request, which may be one that is no URL at all. */
-function parametersOf({ method, url = '' }: IncomingMessage, { pathname, state }: Expected): URLSearchParams | undefined {
+function parametersOf(
+  { method, url = '' }: IncomingMessage,
+  { pathname, state }: Expected,
+): URLSearchParams | undefined {
   const base = 'http://127.0.0.1'
   if (method !== 'GET' || !URL.canParse(url, base)) return undefined
   const asked = new URL(url, base)

@@ -1,3 +1,4 @@
+import { safeUrl } from '../../safe-url.ts'
 import { createBrowserFlow } from '../flows/browser-flow.ts'
 import { createDeviceFlow, type DevicePrompt, offersDeviceFlow } from '../flows/device-flow.ts'
 import type { Flow } from '../flows/flow.ts'
@@ -8,6 +9,7 @@ import { hasBrowser, openBrowser } from './open-browser.ts'
 export type SignInPrompt =
   | {
       readonly kind: 'browser'
+      /** Its URL without what the query says. */
       readonly server: string
       readonly issuer: string
       /** The page where to sign in. */
@@ -39,7 +41,7 @@ export function createPersonFlow(options: CreatePersonFlowOptions): Flow {
     interactive: true,
     run: async (context) => {
       const { issuer, serverUrl } = context
-      const about = { server: serverUrl, issuer: issuer.issuer }
+      const about = { server: safeUrl(serverUrl), issuer: issuer.issuer }
       if (way === 'device' || (way === 'auto' && !canOpen && offersDeviceFlow(issuer))) {
         return await createDeviceFlow({ show: (prompt) => tell({ kind: 'device', ...about, ...prompt }) }).run(context)
       }

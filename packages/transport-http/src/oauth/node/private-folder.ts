@@ -80,7 +80,9 @@ export class PrivateFolder<T extends object> {
 
   /** What was half written when its process was killed holds secrets too. */
   async #removeDrafts(path: string): Promise<void> {
-    const drafts = (await this.#names()).map((name) => join(this.#path, name)).filter((file) => file.startsWith(`${path}.`))
+    const drafts = (await this.#names())
+      .map((name) => join(this.#path, name))
+      .filter((file) => file.startsWith(`${path}.`))
     for (const draft of drafts) {
       const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
       if (Date.now() - mtimeMs > deadDraftMs) await unlink(draft).catch(() => undefined)

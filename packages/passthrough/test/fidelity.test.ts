@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { metaKey } from '@atenea/mcpcompat/transport'
 import { cells, connected, endAll, metaIn } from './_util/rig.ts'
@@ -12,6 +13,22 @@ const argumentsText =
 
 const contentText =
   '"content":[{"type":"text","text":"x","annotations":{"z":1,"a":2},"_meta":{"k":1}},{"type":"hologram","voxels":[1.0,2E5]},{"type":"image","data":"QUJD","mimeType":"image/png"}],"structuredContent":{"n":123456789012345678901234567890,"10":1,"2":2},"isError":true,"x-unknown":{"z":1,"a":[]}'
+
+/** JSON as programs write it: numbers beyond 2^53 and with more digits than needed, keys twice, escapes, white space between tokens. */
+const jsonText = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, depthSize: 'small' },
+    fc.constantFrom('null', 'true', '-0', '1.0', '1E400', '9007199254740993', '-12345678901234567890.10', '""'),
+    fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify(text)),
+    fc.constantFrom('"\\u0041\\ud83d\\ude00\\/"', '"\\u2028 \\u0000"', '"\u2028"'),
+    fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(' , ')}]`),
+    fc
+      .array(fc.tuple(fc.constantFrom('"a"', '"10"', '"2"', '"__proto__"', '"\\u0061"', '""'), tie('value')), {
+        maxLength: 4,
+      })
+      .map((members) => `{ ${members.map(([key, value]) => `${key}:\t${value}`).join(',')}}`),
+  ),
+})).value
 
 describe.each(cells)('a %s client of a %s backend', (front, back) => {
   test('F1, F2: arguments and results arrive character by character', async () => {
@@ -68,6 +85,26 @@ describe.each(cells)('a %s client of a %s backend', (front, back) => {
     expect(progress.text).toContain('"progressToken":"p"')
     const log = await client.next(({ method }) => method === 'notifications/message')
     expect(log.text).toContain(data)
+  })
+
+  test('F1: whatever arguments and results are, they arrive as they were written', async () => {
+    const { client, backend } = await connected(front, back)
+    let id = 1_000
+    await fc.assert(
+      fc.asyncProperty(jsonText, jsonText, async (given, told) => {
+        id++
+        const meta = front === 'modern' ? `,${capabilities}` : ''
+        const args = `"arguments":{"v":${given}}`
+        client.write(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"t",${args}${meta}}}`)
+        const request = await backend.request('tools/call')
+        expect(request.text).toContain(args)
+        const type = back === 'modern' ? ',"resultType":"complete"' : ''
+        const content = `"content":[],"structuredContent":{"v":${told}}`
+        backend.wire.write(`{"jsonrpc":"2.0","id":${String(request.value.id)},"result":{${content}${type}}}`)
+        expect((await client.answerTo(id)).text).toContain(content)
+      }),
+      { numRuns: 100 },
+    )
   })
 
   test('E14: a member that was given twice is not passed on', async () => {

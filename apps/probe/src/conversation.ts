@@ -1,11 +1,13 @@
 import type { Era, JsonObject } from '@atenea/mcpcompat'
 import { inspectAnswer } from './checks/inspect-answer.ts'
+import { obstacleOf, unusable } from './checks/obstacles.ts'
 import type { FindingId } from './findings/catalog.ts'
 import type { ProbeOptions } from './probe-options.ts'
 import type { Recorder, Seen } from './recorder.ts'
 import { showAnswer } from './show.ts'
 import type { AskOptions, Talk } from './talk.ts'
-import type { Answer } from './wire/answer.ts'
+import type { Answer, HttpPart } from './wire/answer.ts'
+import { isBusy } from './wire/patience.ts'
 
 /** Thrown to end the checks of one era early; what was found so far stands. */
 export class ConversationEnded extends Error {
@@ -27,6 +29,7 @@ export class Conversation {
   /** Asked when the connection breaks: what is known about why. */
   readonly #epitaph: () => Promise<string>
   #unanswered = 0
+  #wall: HttpPart | undefined
 
   readonly #limits: Limits
   readonly #started = performance.now()
@@ -42,13 +45,20 @@ export class Conversation {
     return this.talk.era
   }
 
+  /** The first answer that wanted credentials. */
+  get wall(): HttpPart | undefined {
+    return this.#wall
+  }
+
   found(id: FindingId, seen: Omit<Seen, 'era'>): void {
     this.recorder.found(id, { ...seen, era: this.era })
   }
 
   /** A request that a good client sends; its answer is checked in every way that holds for all. */
   async ask(method: string, params: JsonObject = {}, options: AskOptions = {}): Promise<Answer> {
-    const answer = await this.raw(method, params, options)
+    const came = await this.raw(method, params, options)
+    const obstacle = obstacleOf(came, 'good-request')
+    const answer = obstacle === undefined ? came : this.#meet(obstacle, method, came)
     inspectAnswer(this, { method, params, options, answer })
     return answer
   }
@@ -63,7 +73,10 @@ export class Conversation {
     const patience = options.mayBeSilent === true ? Math.min(timeoutMs, silenceMs) : timeoutMs
     const answer = await this.talk.send(method, params, { ...options, timeoutMs: options.timeoutMs ?? patience })
     const { failure } = answer
-    if (failure === undefined) return answer
+    if (failure === undefined) {
+      const obstacle = obstacleOf(answer, 'any-request')
+      return obstacle === undefined ? answer : this.#meet(obstacle, method, answer)
+    }
     if (failure.kind === 'timeout') {
       if (options.idText !== null && options.mayBeSilent !== true) this.#onSilence(method, answer)
       return answer
@@ -76,6 +89,15 @@ export class Conversation {
     // over HTTP the next request makes a connection of its own
     if (this.talk.carrier === 'lines' || failure.kind === 'unreachable') throw new ConversationEnded(failure.message)
     return answer
+  }
+
+  /** Reports what stands between a request and its answer. What comes back cannot be taken for the answer. */
+  #meet(obstacle: FindingId, method: string, answer: Answer): Answer {
+    const evidence = `${method} → ${showAnswer(answer)}`
+    this.found(obstacle, { ...(obstacle === 'error-malformed' && { subject: method }), evidence })
+    if (answer.http?.status === 401 || answer.http?.status === 407) this.#wall ??= answer.http
+    if (isBusy(answer)) throw new ConversationEnded(evidence)
+    return unusable(answer)
   }
 
   #onSilence(method: string, answer: Answer): void {

@@ -7,6 +7,7 @@ import { type EraResult, getsIn } from './era-result.ts'
 import { handshakeParams, legacyMethod } from './eras.ts'
 import { show, showAnswer } from './show.ts'
 import type { Answer } from './wire/answer.ts'
+import { isBusy } from './wire/patience.ts'
 import { errorOf, resultOf } from './wire/received.ts'
 
 /** What the answer to `initialize` says about the legacy era; gives the revision that the talk goes on with, if it does. */
@@ -62,9 +63,13 @@ function judgeRefusal(to: Conversation, answer: Answer, result: EraResult, moder
   const error = errorOf(answer.response)
   const shown = `initialize → ${showAnswer(answer)}`
   result.reason = shown
+  if (isBusy(answer)) {
+    result.verdict = 'not-tried'
+    return
+  }
   if (error === undefined) {
     const status = answer.http?.status ?? 0
-    result.verdict = status >= 500 || status === 403 || status === 429 ? 'refuses' : 'not-spoken'
+    result.verdict = status >= 500 || status === 403 ? 'refuses' : 'not-spoken'
     return
   }
   result.hasAnswered = true

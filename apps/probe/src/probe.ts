@@ -1,12 +1,20 @@
+import type { ToolCall } from './call-tool.ts'
 import type { CarrierResult, Probing } from './carrier.ts'
 import { crossCheck } from './checks/cross-check.ts'
-import { eraReport, untried } from './era-result.ts'
+import { eraReport, getsIn, untried } from './era-result.ts'
 import { clientInfo } from './eras.ts'
 import { probeHttp } from './http/probe-http.ts'
 import { probeLines } from './lines/probe-lines.ts'
 import type { ProbeOptions, ProgressEvent } from './probe-options.ts'
 import { Recorder } from './recorder.ts'
-import { type ProbeTarget, type Report, type ReportTarget, reportVersion, type UrlTarget } from './report.ts'
+import {
+  type ProbeTarget,
+  type Report,
+  type ReportTarget,
+  reportVersion,
+  type ToolCallReport,
+  type UrlTarget,
+} from './report.ts'
 import { outcomeOf, settleVerdicts, verdictOf } from './verdict.ts'
 
 export type { ProbeOptions, ProgressEvent } from './probe-options.ts'
@@ -33,6 +41,7 @@ export async function probe(
   else await probeLines(target, probing)
   options.signal.throwIfAborted()
   crossCheck(probing)
+  if (options.call !== undefined) result.call ??= notCalled(options.call, result)
   settleVerdicts(result, recorder)
   const { cause, repair, ...verdict } = verdictOf(result)
   const { modern, legacy } = result
@@ -57,6 +66,14 @@ export async function probe(
     ...(result.call !== undefined && { call: result.call }),
     ...(result.stderr !== undefined && { stderr: result.stderr }),
   }
+}
+
+/** A tool that nobody came to call is a call that failed, where somebody got in. */
+function notCalled({ name }: ToolCall, { modern, legacy }: CarrierResult): ToolCallReport | undefined {
+  const era = getsIn(modern, 'modern') ? 'modern' : getsIn(legacy, 'legacy') ? 'legacy' : undefined
+  if (era === undefined) return undefined
+  const detail = 'the tool was not called, since the conversation ended before; see the findings'
+  return { name, era, ok: false, durationMs: 0, detail }
 }
 
 /** Probes, and once more behind the wall that a server has put up, where somebody signs in. */

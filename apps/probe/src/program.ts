@@ -70,9 +70,9 @@ export class Program {
       if (call !== undefined) throw new UsageError('--call goes with one server, not with --config')
       return await this.#configured(config, words)
     }
-    const named = words.map((word) => {
+    const named = words.map((word, index) => {
       const target = targetOfWord(word, headers)
-      if (target === undefined) throw noTarget(word)
+      if (target === undefined) throw noTarget(words.slice(index))
       return target
     })
     const [target, ...more] = command === undefined ? named : [...named, targetOfCommand(command)]

@@ -25,8 +25,9 @@ export function targetOfCommand([command = '', ...args]: readonly string[]): Pro
   return { kind: 'command', command, args }
 }
 
-/** What to say about a word that is nothing that can be probed. */
-export function noTarget(word: string): UsageError {
+/** What to say about words of which the first is nothing that can be probed. */
+export function noTarget(words: readonly string[]): UsageError {
+  const [word = ''] = words
   if (word.startsWith('-')) return new UsageError(`unknown flag ${word}`)
   if (/^(?:localhost|[\w.-]+):\d+(?:\/|$)/.test(word)) {
     return new UsageError(
@@ -41,8 +42,14 @@ export function noTarget(word: string): UsageError {
   if (/^[\w-]+(?:\.[\w-]+)+(?:\/|$)/.test(word)) {
     return new UsageError(`${JSON.stringify(word)} is no URL; did you mean https://${word}? A command stands after --`)
   }
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(word) ?? []
+  if (scheme !== undefined) {
+    return new UsageError(
+      `${scheme}: is no way to an MCP server that can be probed; a URL begins with http:// or https://`,
+    )
+  }
   return new UsageError(
-    `${JSON.stringify(word)} is neither a URL nor unix:PATH; a command stands after --, as in: atenea-probe -- ${word}`,
+    `${JSON.stringify(word)} is neither a URL nor unix:PATH; a command stands after --, as in: atenea-probe -- ${words.join(' ')}`,
   )
 }
 

@@ -25,11 +25,11 @@ export function verdictOf(result: CarrierResult): Report['verdict'] {
   const isModern = getsIn(modern, 'modern')
   const isLegacy = getsIn(legacy, 'legacy')
   const era = isModern ? (isLegacy ? 'dual' : 'modern') : isLegacy ? 'legacy' : 'none'
-  if (auth !== undefined && auth.signedIn !== true && era === 'none') {
+  if (auth !== undefined && auth.signedIn !== true) {
     const where = auth.resourceMetadata
     return {
       era,
-      summary: 'The server is up and wants credentials.',
+      summary: `The server is up and wants credentials${era === 'none' ? '' : ' for a part of what it offers'}.`,
       cause: `Authentication is needed: ${describeChallenge(auth)}.`,
       repair: `Sign in with --sign-in, or pass a token with --header-file FILE${where === undefined ? '' : `; ${where} says who issues them`}.`,
     }
@@ -50,8 +50,7 @@ function refusalOf(modern: EraResult, legacy: EraResult): { readonly cause: stri
 /** How the probe ended. */
 export function outcomeOf(result: CarrierResult): Outcome {
   const { modern, legacy, auth, call } = result
-  const isIn = getsIn(modern, 'modern') || getsIn(legacy, 'legacy')
-  if (auth !== undefined && auth.signedIn !== true && !isIn) return 'auth-required'
+  if (auth !== undefined && auth.signedIn !== true) return 'auth-required'
   if (!modern.hasAnswered && !legacy.hasAnswered) return 'unreachable'
   return call?.ok === false ? 'tool-failed' : 'fine'
 }

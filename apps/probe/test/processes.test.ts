@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import type { ProbeTarget } from '../src/report.ts'
+import { deadUrl } from './_util/hosts.ts'
 import { flawedCommand, probed } from './_util/probing.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -63,6 +64,49 @@ test.concurrent('a command that prints what is no MCP', async () => {
     timeoutMs: 800,
   })
   expect(report.verdict.cause).toMatch(/prints on stdout what is no MCP message \("Listening on port 3000"\)/)
+})
+
+test.concurrent('D5: a command that prints without end is told as one, soon, and ended', async () => {
+  const started = performance.now()
+  const report = await probed({ kind: 'command', command: 'yes', args: [] }, { timeoutMs: 20_000 })
+  expect(performance.now() - started).toBeLessThan(15_000)
+  expect(report.verdict.cause).toMatch(/^The command prints on stdout without end \("y"\)/)
+  expect(report.findings).toMatchObject([{ id: 'stdout-noise', evidence: expect.stringMatching(/^\d{5,} such lines/) }])
+})
+
+test.concurrent('D5: a command that sends back what it gets is no server that answers', async () => {
+  const report = await probed({ kind: 'command', command: 'cat', args: [] }, { timeoutMs: 20_000 })
+  expect(report).toMatchObject({ outcome: 'unreachable', verdict: { era: 'none' } })
+  expect(report.verdict.cause).toMatch(/^The command sends back what it gets/)
+})
+
+test.concurrent('D5: a server behind a terminal, which echoes, is used, and the echo reported', async () => {
+  const file = join(import.meta.dirname, 'flawed/stdio.ts')
+  const words = ['--no-warnings', file, 'none', modernRevision, legacyRevision]
+  const echoing = `
+    const child = require('node:child_process').spawn(process.execPath, ${JSON.stringify(words)}, { stdio: ['pipe', 'inherit', 'inherit'] })
+    process.stdin.on('data', (chunk) => { process.stdout.write(chunk.toString().replaceAll('\\n', '\\r\\n')); child.stdin.write(chunk) })
+    process.stdin.on('end', () => child.stdin.end())
+  `
+  const report = await probed(script(echoing))
+  expect(report.verdict.era).toBe('dual')
+  expect(report.findings.map(({ id }) => id)).toEqual(['stdout-noise'])
+  expect(report.findings[0]?.evidence).toMatch(/what was sent comes back/)
+})
+
+test.concurrent('a server for HTTP that was given as a command is told with its URL, also where only one can listen', async () => {
+  const text = `
+    const server = require('node:http').createServer()
+    server.on('error', (error) => { console.error(error.message); process.exit(1) })
+    server.listen(Number(process.argv[1]), '127.0.0.1', () => console.error('Listening on http://localhost:' + process.argv[1]))
+  `
+  const { port } = new URL(await deadUrl())
+  const report = await probed(
+    { kind: 'command', command: process.execPath, args: ['-e', text, port] },
+    { timeoutMs: 4_000 },
+  )
+  expect(report.verdict.cause).toMatch(`serves HTTP, by what it prints (http://localhost:${port}/mcp)`)
+  expect(report.verdict.repair).toContain(`atenea-probe http://localhost:${port}/mcp`)
 })
 
 test.concurrent('S11: a silent command ends within bounds, and nothing of it is left', async () => {

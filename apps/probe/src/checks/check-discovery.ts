@@ -8,7 +8,7 @@ export function checkDiscovery(to: Conversation, result: JsonObject): void {
   const { supportedVersions, capabilities, instructions, serverInfo } = result
   if (!(Array.isArray(supportedVersions) && supportedVersions.every((entry) => typeof entry === 'string'))) {
     to.found('discover-versions', { evidence: `supportedVersions: ${show(supportedVersions)}` })
-  }
+  } else if (supportedVersions.length === 0) to.found('discover-no-version', { evidence: 'supportedVersions: []' })
   if (!isJsonObject(capabilities))
     to.found('discover-capabilities', { evidence: `capabilities: ${show(capabilities)}` })
   else checkCapabilities(to, capabilities)

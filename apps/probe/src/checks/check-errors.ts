@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject, method, rpcCode } from '@atenea/mcpcompat'
+import { isJsonObject, type JsonObject, method, rpcCode, toText } from '@atenea/mcpcompat'
 import { metaKey } from '@atenea/mcpcompat/transport'
 import type { Conversation } from '../conversation.ts'
+import type { EraResult } from '../era-result.ts'
 import { legacyMethod, modernMeta } from '../eras.ts'
 import { show, showAnswer } from '../show.ts'
 import type { Answer } from '../wire/answer.ts'
@@ -38,8 +39,25 @@ export async function checkUnknownMethod(to: Conversation): Promise<void> {
 }
 
 /** MC-MSG-04: ids come back as they went, of either type, falsy ones and such outside ASCII too. */
-export async function checkIds(to: Conversation): Promise<void> {
-  for (const idText of ['0', '"17"', '"prüfung 🎉"']) await to.ask(harmless(to), {}, { idText })
+export async function checkIds(to: Conversation, { supportedVersions, capabilities }: EraResult): Promise<void> {
+  const isComparable = to.era === 'modern' && supportedVersions !== undefined && capabilities !== undefined
+  const first = isComparable ? discovered({ supportedVersions, capabilities }) : undefined
+  for (const idText of ['0', '"17"', '"prüfung 🎉"']) {
+    const answer = await to.ask(harmless(to), {}, { idText })
+    const result = resultOf(answer.response)
+    const now = result === undefined ? undefined : discovered(result)
+    if (first === undefined || now === undefined || now === first) continue
+    to.found('discover-unstable', { evidence: `first ${cutTo(first)}, then ${cutTo(now)}` })
+  }
+}
+
+/** What discovery says about the server, for comparing. */
+function discovered({ supportedVersions = null, capabilities = null }: JsonObject): string {
+  return toText({ supportedVersions, capabilities })
+}
+
+function cutTo(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text
 }
 
 /** A-22: an integer that a double cannot hold is echoed exactly, or refused. */
@@ -78,6 +96,7 @@ export async function checkMeta(to: Conversation): Promise<void> {
   const full = modernMeta(to.talk.revision)
   const lacking = await to.raw(method.discover, {}, { meta: without(full, metaKey.clientCapabilities) })
   const evidence = `server/discover without ${metaKey.clientCapabilities} → ${showAnswer(lacking)}`
+  if (lacking.failure !== undefined) return
   if (codeOf(lacking) !== rpcCode.invalidParams) to.found('meta-unrequired', { evidence })
   else if (lacking.http !== undefined && lacking.http.status !== 400) to.found('meta-refusal-status', { evidence })
   const anonymous = await to.raw(method.discover, {}, { meta: without(full, metaKey.clientInfo) })
@@ -156,6 +175,11 @@ export async function checkUnknownNames(to: Conversation, capabilities: JsonObje
   }
   if (!isJsonObject(capabilities['resources'])) return
   const read = await to.ask(method.readResource, { uri: nobody.uri })
+  const contents = resultOf(read.response)?.['contents']
+  if (Array.isArray(contents) && contents.length > 0) {
+    to.found('resource-missing-served', { evidence: `${method.readResource} ${nobody.uri} → ${showAnswer(read)}` })
+    return
+  }
   if (read.response !== undefined && !isRefusal(to, read, [rpcCode.invalidParams])) {
     to.found('resource-missing-code', { evidence: `${method.readResource} ${nobody.uri} → ${showAnswer(read)}` })
   }

@@ -26,6 +26,7 @@ export async function checkListen(to: Conversation, capabilities: JsonObject): P
       ...(to.talk.carrier === 'http' ? { quietMs: watchMs } : { stopAt: belongs }),
     },
   )
+  if (answer.failure?.kind === 'unusable') return
   const messages = answer.others.filter(belongs)
   const [first] = messages
   if (errorOf(answer.response) !== undefined && first === undefined) {

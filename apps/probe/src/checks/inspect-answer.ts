@@ -33,6 +33,8 @@ export function inspectAnswer(to: Conversation, asked: Asked): void {
   if (!isSameId(answer.idText, response.idText)) {
     const evidence = `${asked.method} with id ${answer.idText ?? 'none'} → id ${response.idText ?? 'none'}`
     to.found('id-changed', { subject: asked.method, evidence })
+  } else if (/^-?\d/.test(response.idText ?? '') && answer.idText !== response.idText) {
+    to.found('id-respelled', { evidence: `${asked.method} with id ${answer.idText} → id ${response.idText}` })
   }
   const result = resultOf(response)
   if (result === undefined) inspectErrorCode(to, asked.method, answer)
@@ -42,8 +44,9 @@ export function inspectAnswer(to: Conversation, asked: Asked): void {
 /** Why a response is none, or undefined. */
 function responseFault({ value }: Received): string | undefined {
   if (value['jsonrpc'] !== '2.0') return `"jsonrpc" is ${show(value['jsonrpc'])}`
-  const hasError = Object.hasOwn(value, 'error') && value['error'] !== null
+  const hasError = Object.hasOwn(value, 'error')
   if (hasError && Object.hasOwn(value, 'result')) return 'both a result and an error'
+  if (hasError && value['error'] === null) return 'the error is null'
   if (hasError) return undefined
   const { result } = value
   return typeof result === 'object' && result !== null && !Array.isArray(result) ? undefined : 'the result is no object'
@@ -135,13 +138,17 @@ function inspectHttp(to: Conversation, { method: subject, answer }: Asked, http:
     to.found('session-in-modern', { evidence: `${subject} → Mcp-Session-Id` })
   }
   if (!http.isEventStream) return
+  if (http.otherEvent !== undefined) {
+    to.found('sse-event-type', { evidence: `${subject} → event: ${http.otherEvent}` })
+  }
   if (to.era === 'modern') {
     if (http.headers['x-accel-buffering'] !== 'no') {
       to.found('sse-buffered', {
         evidence: `${subject} → X-Accel-Buffering: ${http.headers['x-accel-buffering'] ?? 'none'}`,
       })
     }
-    if (http.lastEventId !== undefined) to.found('sse-event-ids', { evidence: `${subject} → id: ${http.lastEventId}` })
+    if (http.lastEventId !== undefined && http.lastEventId !== '')
+      to.found('sse-event-ids', { evidence: `${subject} → id: ${http.lastEventId}` })
   }
   if (http.leftOpen && answer.response !== undefined && subject !== method.listen) {
     to.found('sse-left-open', { evidence: `${subject}: the stream was still open 500 ms after the response` })

@@ -57,7 +57,8 @@ export async function readList(
     const page = toText(entries)
     first ??= page
     const isRepeated = entries.length > 0 && pages.has(page)
-    if (!isRepeated) items.push(...(entries as readonly JsonValue[]))
+    // no spread: a list can be longer than a call may have arguments
+    if (!isRepeated) for (const entry of entries as readonly JsonValue[]) items.push(entry)
     else {
       to.found('page-repeats-items', {
         subject: name,

@@ -20,7 +20,7 @@ export async function runChecks(to: Conversation, result: EraResult): Promise<vo
   to.recorder.doing(`${to.era}: errors and ids`)
   if (to.era === 'legacy') await checkPing(to)
   await checkUnknownMethod(to)
-  await checkIds(to)
+  await checkIds(to, result)
   await checkUnknownNames(to, capabilities)
   if (to.era === 'modern') {
     await checkMeta(to)

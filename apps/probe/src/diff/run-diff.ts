@@ -61,5 +61,5 @@ async function readSide(word: string, { headers, config }: Settings, host: DiffH
     return { target }
   }
   if (word.endsWith('.json')) throw new UsageError(`there is no saved report ${word}`)
-  throw noTarget(word)
+  throw noTarget([word])
 }

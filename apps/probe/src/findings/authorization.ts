@@ -8,6 +8,12 @@ export const authorizationFindings = {
     title: 'A 401 does not say how to get in',
     repair: 'Send WWW-Authenticate: Bearer with resource_metadata and scope.',
   },
+  'auth-partial': {
+    level: 'note',
+    requirements: ['MC-AUTH-03'],
+    title: 'Some requests are refused for want of credentials or rights, so that what they lead to was not checked',
+    repair: 'Give credentials with --header-file FILE or --sign-in, so that the rest can be checked.',
+  },
   'auth-metadata-missing': {
     level: 'error',
     requirements: ['MC-AUTH-03'],

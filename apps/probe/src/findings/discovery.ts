@@ -14,6 +14,18 @@ export const discoveryFindings = {
     title: 'supportedVersions of the discovery result is no array of strings',
     repair: 'Answer server/discover with supportedVersions, an array of strings that names every revision served.',
   },
+  'discover-no-version': {
+    level: 'error',
+    requirements: ['MC-DISC-04', 'MC-DISC-10'],
+    title: 'The discovery result lists no revision at all, so that no client can go on',
+    repair: 'List in supportedVersions every revision that is served.',
+  },
+  'discover-unstable': {
+    level: 'warning',
+    requirements: ['MC-DISC-10'],
+    title: 'Two discoveries, one after the other, differ in their revisions or capabilities',
+    repair: 'Answer discovery from one source; behind a balancer, bring all servers to one state.',
+  },
   'discover-capabilities': {
     level: 'error',
     requirements: ['MC-DISC-05'],

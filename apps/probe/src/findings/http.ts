@@ -105,6 +105,12 @@ export const httpFindings = {
     title: 'A modern event stream carries event ids, though it cannot be resumed',
     repair: 'Leave id: lines out of modern streams.',
   },
+  'sse-event-type': {
+    level: 'error',
+    requirements: ['MH-POST-07', 'LG-HTTP-05'],
+    title: 'Messages are sent as events of a type of their own, which clients do not read',
+    repair: 'Leave the event: line out, or write event: message.',
+  },
   'sse-left-open': {
     level: 'warning',
     requirements: ['MH-SSE-03', 'LG-HTTP-07'],
@@ -180,7 +186,7 @@ export const httpFindings = {
   'http-method-status': {
     level: 'warning',
     requirements: ['MH-EP-01'],
-    title: 'An HTTP method that the endpoint does not have is not refused with 405',
+    title: 'An HTTP method that the endpoint does not have is not refused',
     repair: 'Answer PUT and the like with 405 and an Allow header.',
   },
   'bad-json-answer': {
@@ -200,6 +206,25 @@ export const httpFindings = {
     requirements: ['MC-MSG-01', 'MC-MSG-15'],
     title: 'A request without "jsonrpc": "2.0" is served',
     repair: 'Answer it with -32600.',
+  },
+  'rate-limited': {
+    level: 'note',
+    requirements: ['H04'],
+    title: 'The server takes no more requests for now (429), so that not everything was checked',
+    repair: 'Probe again later, or from where no limit applies; a probe makes about a hundred requests.',
+  },
+  'server-unavailable': {
+    level: 'warning',
+    requirements: ['H05'],
+    title:
+      'The server, or what stands before it, fails in between (502, 503 or 504), so that not everything was checked',
+    repair: 'See the log of the server, and of the proxy or balancer before it.',
+  },
+  'server-failure': {
+    level: 'error',
+    requirements: ['MC-MSG-05'],
+    title: 'A good request ends in a status of 500 or more, without a JSON-RPC error',
+    repair: 'See the log of the server; answer failures with a JSON-RPC error such as -32603.',
   },
   redirect: {
     level: 'warning',

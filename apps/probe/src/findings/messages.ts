@@ -32,6 +32,12 @@ export const messageFindings = {
     title: 'A response carries another id than its request, so that clients cannot match it',
     repair: 'Echo the id as it came, with its JSON type: 1, "1" and 0 are three ids.',
   },
+  'id-respelled': {
+    level: 'warning',
+    requirements: ['MC-MSG-04', 'A-22'],
+    title: 'An integer id comes back in another form, such as 1.0 for 1, which clients with typed numbers cannot match',
+    repair: 'Write ids as they came: keep integers integers.',
+  },
   'response-unasked': {
     level: 'error',
     requirements: ['MC-MSG-04', 'MS-MSG-02'],
@@ -146,6 +152,13 @@ export const messageFindings = {
     requirements: ['MC-RES-03', 'MC-RES-04', 'LG-RES-03'],
     title: 'A resource that does not exist is not reported as an error of its own kind',
     repair: 'Answer with -32602 and data.uri (legacy: -32002), never with an empty result.',
+  },
+  'resource-missing-served': {
+    level: 'warning',
+    requirements: ['MC-RES-03', 'LG-RES-03'],
+    title: 'A resource that nobody offers is answered with contents, so that clients cannot tell what exists',
+    repair:
+      'Answer URIs that lead nowhere with an error, -32602 with data.uri (legacy: -32002), not with a text about it.',
   },
   'error-code-undefined': {
     level: 'error',

@@ -38,19 +38,20 @@ async function checkSources(to: Conversation, talk: HttpTalk): Promise<void> {
 }
 
 async function checkMediaTypes(to: Conversation): Promise<void> {
-  const ask = async (headers: Readonly<Record<string, string>>): Promise<{ isServed: boolean; evidence: string }> => {
+  const ask = async (headers: Readonly<Record<string, string>>): Promise<{ isServed?: boolean; evidence: string }> => {
     const answer = await to.raw(harmless(to), {}, { headers })
     const [[name, value] = []] = Object.entries(headers)
-    return { isServed: isServed(answer), evidence: `${harmless(to)} with ${name}: ${value} → ${showAnswer(answer)}` }
+    const served = answer.failure === undefined ? { isServed: isServed(answer) } : {}
+    return { ...served, evidence: `${harmless(to)} with ${name}: ${value} → ${showAnswer(answer)}` }
   }
   const any = await ask({ accept: '*/*' })
-  if (!any.isServed) to.found('accept-strict', { evidence: any.evidence })
+  if (any.isServed === false) to.found('accept-strict', { evidence: any.evidence })
   const neither = await ask({ accept: 'text/html' })
-  if (neither.isServed) to.found('accept-ignored', { evidence: neither.evidence })
+  if (neither.isServed === true) to.found('accept-ignored', { evidence: neither.evidence })
   const charset = await ask({ 'content-type': 'application/json; charset=utf-8' })
-  if (!charset.isServed) to.found('content-type-strict', { evidence: charset.evidence })
+  if (charset.isServed === false) to.found('content-type-strict', { evidence: charset.evidence })
   const plain = await ask({ 'content-type': 'text/plain' })
-  if (plain.isServed) to.found('content-type-ignored', { evidence: plain.evidence })
+  if (plain.isServed === true) to.found('content-type-ignored', { evidence: plain.evidence })
 }
 
 async function checkBodies(to: Conversation): Promise<void> {
@@ -100,7 +101,10 @@ async function checkMethods(to: Conversation, speaksLegacy: boolean): Promise<vo
     else if (!speaksLegacy && status !== 405) to.found('get-refusal', { evidence })
   }
   const put = await to.raw('PUT', {}, { httpMethod: 'PUT', headOnly: true, mayBeSilent: true })
-  if (put.http !== undefined && put.http.status !== 405) {
+  // 404 and the like refuse it well enough; what is served, or breaks, does not
+  const isRefused =
+    put.http === undefined || (put.http.status >= 400 && put.http.status < 500) || put.http.status === 501
+  if (put.http !== undefined && !isRefused) {
     to.found('http-method-status', { evidence: `PUT → ${put.http.status}` })
   }
 }

@@ -43,7 +43,8 @@ async function checkName(to: Conversation, capabilities: JsonObject): Promise<vo
   const request = namedRequest(capabilities)
   if (request === undefined) return
   // Nobody has that name, so whatever is served is a refusal of another kind: the one that the right headers get.
-  const usual = await to.raw(request.method, request.params)
+  const usual = await to.ask(request.method, request.params)
+  if (usual.failure !== undefined) return
   const trials: readonly Trial[] = [
     { headers: { [headerName.name]: `${nobody.name}-other` }, id: 'header-name-unchecked' },
     { headers: { [headerName.name]: undefined }, id: 'header-name-optional' },

@@ -156,6 +156,23 @@ export function explainStatus(answer: Answer, url: URL): Trouble | undefined {
       repair: 'Configure the final URL.',
     }
   }
+  if (http.isEventStream && status < 300) {
+    const isCutOff = /^data:/m.test(http.body) && !/\r?\n\r?\n$|\r\r$/.test(http.body)
+    return {
+      cause: `The server opens an event stream and ends it ${isCutOff ? 'in the middle of an event' : 'without the answer'}.`,
+      repair: isCutOff
+        ? 'End every event with an empty line ("data: …", line feed, line feed).'
+        : 'Write the response before the stream ends; see the log of the server.',
+    }
+  }
+  const [junk] = answer.junk
+  if (status < 300 && junk !== undefined && /json/i.test(type)) {
+    return {
+      cause: `The URL answers ${status} with ${type}, but what it says is no JSON-RPC message: ${junk.reason}.`,
+      repair:
+        'Check that the URL is that of the MCP endpoint and not of another API; a body is one JSON object, without a byte order mark.',
+    }
+  }
   if (status < 300 && !http.isEventStream) {
     const what = /html/i.test(type) ? `a web page (${type})` : `something that is no MCP (${type})`
     return {

@@ -3,6 +3,7 @@ import { headerName, HeaderValueError, standardHeaders } from '@atenea/mcpcompat
 import { usualMeta } from '../eras.ts'
 import { type AskOptions, messageText, type Talk } from '../talk.ts'
 import type { HttpExchange, HttpWire } from '../wire/http-wire.ts'
+import { patiently } from '../wire/patience.ts'
 
 /** A talk over HTTP, which may have a session. */
 export interface HttpTalk extends Talk {
@@ -23,6 +24,8 @@ export interface CreateHttpTalkOptions {
   readonly timeoutMs: number
   /** Fresh ids; one source for all talks over one session. */
   readonly ids: () => number
+  /** Ends the waiting for a busy server. */
+  readonly signal: AbortSignal
 }
 
 /** Makes the requests of one era; every one is written anew from its message, as a good client does. */
@@ -52,7 +55,7 @@ export function createHttpTalk(options: CreateHttpTalkOptions): HttpTalk {
       const httpMethod = ask.httpMethod ?? 'POST'
       const usual = { ...lower(options.headers), ...usualHeaders(method, params, talk) }
       const headers = merged(usual, { ...(httpMethod !== 'POST' && { 'content-type': undefined }), ...ask.headers })
-      return await wire.send({
+      const request = {
         method: httpMethod,
         headers,
         body: httpMethod === 'POST' ? (ask.text ?? messageText({ method, params, meta, idText })) : undefined,
@@ -61,7 +64,8 @@ export function createHttpTalk(options: CreateHttpTalkOptions): HttpTalk {
         headOnly: ask.headOnly,
         quietMs: ask.quietMs,
         idText: idText ?? undefined,
-      })
+      }
+      return await patiently(async () => await wire.send(request), options.signal)
     },
     listen: async () => await Promise.resolve([]),
   }

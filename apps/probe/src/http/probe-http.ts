@@ -20,6 +20,7 @@ import { handshakeParams, legacyMethod } from '../eras.ts'
 import { judgeHandshake } from '../handshake.ts'
 import type { UrlTarget } from '../report.ts'
 import { showAnswer } from '../show.ts'
+import type { HttpPart } from '../wire/answer.ts'
 import { createHttpWire, type HttpExchange, type HttpWire } from '../wire/http-wire.ts'
 import { checkGuards } from './check-guards.ts'
 import { checkHeaders } from './check-headers.ts'
@@ -52,6 +53,7 @@ class HttpProbe {
   #mayBeOlder = false
   /** Whether no connection can be had. */
   #hasNoWay = false
+  readonly #conversations: Conversation[] = []
 
   constructor(target: UrlTarget, probing: Probing) {
     this.#target = target
@@ -69,6 +71,8 @@ class HttpProbe {
       await this.#probeGuards(modern, legacy)
       await this.#call(modern, legacy)
       await this.#endSession(legacy)
+      const wall = this.#conversations.find((conversation) => conversation.wall !== undefined)?.wall
+      if (wall !== undefined && result.auth === undefined) this.#takeChallenge(wall)
       await this.#explain()
     } finally {
       this.#wire[Symbol.dispose]()
@@ -76,14 +80,24 @@ class HttpProbe {
   }
 
   #talk(era: 'modern' | 'legacy', revision: string): HttpTalk {
-    const { timeoutMs } = this.#probing.options
+    const { timeoutMs, signal } = this.#probing.options
     const ids = (): number => (this.#nextId += 1)
-    return createHttpTalk({ wire: this.#wire, era, revision, headers: this.#target.headers ?? {}, timeoutMs, ids })
+    return createHttpTalk({
+      wire: this.#wire,
+      era,
+      revision,
+      headers: this.#target.headers ?? {},
+      timeoutMs,
+      ids,
+      signal,
+    })
   }
 
   #converse(talk: HttpTalk): Conversation {
     const { recorder, options } = this.#probing
-    return new Conversation(talk, recorder, options, async () => await Promise.resolve(''))
+    const conversation = new Conversation(talk, recorder, options, async () => await Promise.resolve(''))
+    this.#conversations.push(conversation)
+    return conversation
   }
 
   async #probeModern(): Promise<Open | undefined> {
@@ -107,7 +121,7 @@ class HttpProbe {
       verdict = this.#judge(answer, requested, { retried: true })
     }
     if (verdict.kind === 'auth') {
-      this.#takeChallenge(answer)
+      if (answer.http !== undefined) this.#takeChallenge(answer.http)
       return undefined
     }
     this.#failedOfProbe = verdict.row === 'H05'
@@ -161,11 +175,10 @@ class HttpProbe {
     })
   }
 
-  #takeChallenge(answer: HttpExchange): void {
+  #takeChallenge(refusal: HttpPart): void {
     const { options, result } = this.#probing
-    if (answer.http === undefined) return
-    result.auth = challengeOf(answer.http, options.redact)
-    result.challenges = parseChallenges(answer.http.headers['www-authenticate'])
+    result.auth = challengeOf(refusal, options.redact)
+    result.challenges = parseChallenges(refusal.headers['www-authenticate'])
     const reason = `authentication is needed first: ${describeChallenge(result.auth)}`
     for (const era of [result.modern, result.legacy]) if (era.verdict === 'not-tried') era.reason = reason
   }
@@ -196,8 +209,8 @@ class HttpProbe {
     const opening = this.#talk('legacy', requested)
     const answer = await this.#firstOf(opening, legacyMethod.initialize)
     const status = answer.http?.status
-    if (status === 401 || status === 407) {
-      this.#takeChallenge(answer)
+    if (answer.http !== undefined && (status === 401 || status === 407)) {
+      this.#takeChallenge(answer.http)
       return undefined
     }
     if (status === 404 || status === 405 || status === 400) this.#mayBeOlder = true

@@ -12,7 +12,8 @@ const exitMs = 3_000
 export function checkNoise(to: Conversation, { wire }: LinePeer): void {
   const [first] = wire.noise
   if (first !== undefined) {
-    const evidence = `${wire.noise.length} such lines, the first: ${show(first.text, 200)} (${first.reason})`
+    const count = wire.noiseCount === 1 ? 'one such line' : `${wire.noiseCount} such lines, the first`
+    const evidence = `${count}: ${show(first.text, 200)} (${first.reason})`
     to.found('stdout-noise', { evidence })
   }
   if (wire.faults.has('content-length')) to.found('stdout-content-length', { evidence: 'a Content-Length header' })

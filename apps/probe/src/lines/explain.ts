@@ -11,6 +11,19 @@ export async function explainLines(peer: LinePeer, timeoutMs: number): Promise<T
       repair: 'Update the MCP library of the server, or start it in the mode for MCP.',
     }
   }
+  if (wire.isEcho) {
+    return {
+      cause: `${peer.name} sends back what it gets, as a terminal or a program such as cat does, and answers nothing.`,
+      repair:
+        'Start it without a terminal (docker run -i without -t, ssh -T), and check that it is the server that starts.',
+    }
+  }
+  if (wire.isFlooded) {
+    return {
+      cause: `${peer.name} prints on stdout without end${wire.noise[0] === undefined ? '' : ` (${JSON.stringify(wire.noise[0].text.slice(0, 80))})`}, and answers nothing.`,
+      repair: 'Check that it is the server that starts, in its MCP mode for stdio, and let it log to stderr.',
+    }
+  }
   const epitaph = await peer.epitaph()
   if (wire.hasEnded) {
     return {
@@ -18,6 +31,19 @@ export async function explainLines(peer: LinePeer, timeoutMs: number): Promise<T
       repair: peer.isProcess
         ? 'Run the command by hand and read what it prints; often an argument, a variable (env) or an install is missing.'
         : 'See the log of the server.',
+    }
+  }
+  const url = urlIn([...wire.noise.map(({ text }) => text), ...peer.lastLogs])
+  if (url !== undefined) {
+    return {
+      cause: `${peer.name} serves HTTP, by what it prints (${url}), and says nothing on stdout that is MCP.`,
+      repair: `Probe its URL while it runs: atenea-probe ${url}; or start it in its mode for stdio.`,
+    }
+  }
+  if (wire.faults.has('too-long')) {
+    return {
+      cause: `${peer.name} prints on stdout without ever ending a line.`,
+      repair: 'Start it in its MCP mode for stdio; each message is one line.',
     }
   }
   const [noise] = wire.noise
@@ -32,4 +58,15 @@ export async function explainLines(peer: LinePeer, timeoutMs: number): Promise<T
     repair:
       'Check that the command starts a server for stdio (some need an argument such as "stdio"), and not one for HTTP. If it only starts slowly, give a longer --timeout-ms.',
   }
+}
+
+/** The first URL of this machine in what a server prints, in a form that can be asked. */
+function urlIn(lines: readonly string[]): string | undefined {
+  const found = /\bhttps?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):\d+(?:\/[\w./-]*)?/i.exec(
+    lines.join('\n'),
+  )?.[0]
+  if (found === undefined) return undefined
+  const url = new URL(found.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1'))
+  if (url.pathname === '/') url.pathname = '/mcp'
+  return url.href
 }

@@ -65,10 +65,15 @@ async function openProcess(target: CommandTarget, signal: AbortSignal): Promise<
 /** Of what a program says before it ends, lines that speak of a failure tell most; stacks tell least. */
 function lastWords(logs: readonly string[]): string {
   const lines = logs.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('at '))
-  const telling = lines.filter((line) =>
-    /error|cannot|not found|no such|missing|fatal|exception|refused|denied|invalid|required/i.test(line),
-  )
-  return (telling.length > 0 ? telling : lines).slice(-3).join(' | ')
+  const saying = (words: RegExp): readonly string[] => lines.filter((line) => words.test(line))
+  const telling = [
+    saying(
+      /cannot|can't|not find|not found|no such|no module|missing|refused|denied|invalid|required|unknown|already in use/i,
+    ),
+    saying(/error|fatal|exception|failed/i),
+    lines,
+  ].find((some) => some.length > 0)
+  return (telling ?? []).slice(-2).join(' | ')
 }
 
 async function openSocket(target: SocketTarget, signal: AbortSignal): Promise<LinePeer> {

@@ -48,6 +48,8 @@ class LineProbe {
   #isFirstLine = true
   /** Whether the server ended of the modern probe. */
   #hasDied = false
+  /** The first peer, where it runs and says nothing: what became of others beside it tells less. */
+  #silent: LinePeer | undefined
 
   constructor(target: CommandTarget | SocketTarget, probing: Probing) {
     this.#target = target
@@ -97,6 +99,7 @@ class LineProbe {
       answer = await talk.send(method.discover, {}, {})
       verdict = judge(answer, requested, true)
     }
+    if (answer.failure?.kind === 'timeout') this.#silent = peer
     await this.#goOn({ peer, conversation }, answer, verdict)
     if (sibling !== undefined) await this.#probeLegacy(sibling)
   }
@@ -116,11 +119,13 @@ class LineProbe {
     })
     if (isModern) checkNoise(conversation, peer)
     else if (verdict.row === 'S12') {
-      this.#hasDied = true
+      this.#hasDied = !peer.wire.isFlooded
       const epitaph = await peer.epitaph()
       modern.reason = peer.wire.faults.has('content-length')
         ? 'nothing of what is answered can be read as MCP'
-        : `${peer.name} ${epitaph === '' ? 'closes its output' : epitaph} when it gets server/discover`
+        : peer.wire.isFlooded
+          ? `server/discover → ${showAnswer(answer)}`
+          : `${peer.name} ${epitaph === '' ? 'closes its output' : epitaph} when it gets server/discover`
     }
     if (isModern) await peer.close()
   }
@@ -225,7 +230,7 @@ class LineProbe {
       const evidence = modern.reason
       if (modern.verdict === 'not-spoken') recorder.found(this.#hasDied ? 'probe-fatal' : 'probe-silent', { evidence })
     }
-    const peer = this.#peers.at(-1)
+    const peer = this.#silent ?? this.#peers.at(-1)
     if (getsIn(modern, 'modern') || getsIn(legacy, 'legacy') || peer === undefined) return
     if (!modern.hasAnswered && !legacy.hasAnswered) result.trouble ??= await explainLines(peer, options.timeoutMs)
   }

@@ -25,6 +25,8 @@ export interface HttpPart {
   readonly isEventStream: boolean
   /** The last event id of the stream. */
   readonly lastEventId: string | undefined
+  /** The type of the first event that had another than `message`. */
+  readonly otherEvent: string | undefined
   readonly isUtf8: boolean
   /** Whether the stream went on after the response until it was cut. */
   readonly leftOpen: boolean

@@ -3,7 +3,8 @@ export type Stage = 'spawn' | 'connect' | 'dns' | 'tcp' | 'tls' | 'http' | 'body
 
 /** Why nothing, or not everything, came. */
 export interface WireFailure {
-  readonly kind: 'unreachable' | 'timeout' | 'closed' | 'too-large'
+  /** `unusable` for an answer that came, and says nothing about what was asked. */
+  readonly kind: 'unreachable' | 'timeout' | 'closed' | 'too-large' | 'unusable'
   readonly stage: Stage
   /** The code of the system or of TLS, such as `ECONNREFUSED`. */
   readonly code?: string | undefined

@@ -6,6 +6,7 @@ import { isSseType } from '@atenea/mcpcompat/transport'
 import { createSseDecoder, type SseDecoder } from '@atenea/transport-http'
 import { createAgents } from '@atenea/transport-http/node'
 import type { Answer, HttpPart } from './answer.ts'
+import { decodedBody } from './content-coding.ts'
 import type { Stage, WireFailure } from './failure.ts'
 import { type Junk, type Received, readReceived } from './received.ts'
 
@@ -102,6 +103,7 @@ class Exchange {
   #bytes = 0
   #text = ''
   #leftOpen = false
+  #otherEvent: string | undefined
   #isUtf8 = true
   #grace: NodeJS.Timeout | undefined
   #isDone = false
@@ -177,9 +179,10 @@ class Exchange {
       this.#finish()
       return
     }
-    head.on('data', (chunk: Buffer) => this.#onChunk(chunk))
-    head.on('end', () => this.#onEnd())
-    head.on('error', (error) => this.#onError(error))
+    const body = decodedBody(head)
+    body.on('data', (chunk: Buffer) => this.#onChunk(chunk))
+    body.on('end', () => this.#onEnd())
+    body.on('error', (error) => this.#onError(error))
   }
 
   #onChunk(chunk: Buffer): void {
@@ -196,7 +199,10 @@ class Exchange {
       this.#chunks.push(chunk)
       return
     }
-    for (const { data } of this.#decoder.push(chunk)) this.#onMessage(data)
+    for (const { type, data } of this.#decoder.push(chunk)) {
+      if (type !== 'message' && data !== '') this.#otherEvent ??= type
+      this.#onMessage(data)
+    }
   }
 
   #onMessage(text: string): void {
@@ -303,6 +309,7 @@ class Exchange {
       body: this.#text.slice(0, keptCharacters),
       isEventStream: this.#decoder !== undefined,
       lastEventId: this.#decoder?.lastEventId,
+      otherEvent: this.#otherEvent,
       isUtf8: this.#isUtf8,
       leftOpen: this.#leftOpen,
     }

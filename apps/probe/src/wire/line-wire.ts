@@ -24,7 +24,14 @@ export interface LineWire {
   endInput(): void
   /** Answers a request of the server; undefined says nothing. */
   onRequest: ((request: Received) => string | undefined) | undefined
+  /** The first lines that are no messages. */
   readonly noise: readonly Junk[]
+  /** How many such lines there were. */
+  readonly noiseCount: number
+  /** Whether the server writes without end. */
+  readonly isFlooded: boolean
+  /** Whether lines of ours came back, as a terminal or `cat` sends them. */
+  readonly isEcho: boolean
   readonly faults: ReadonlySet<LineFault>
   /** When the first line came, in milliseconds of `performance.now()`. */
   readonly firstLineAt: number | undefined
@@ -34,8 +41,12 @@ export interface LineWire {
 
 /** Noise beyond this is counted, not kept. */
 const keptNoise = 20
-/** So many messages without an answer among them are no conversation. */
-const floodMessages = 50_000
+/** So many lines without an answer among them are no conversation. */
+const floodLines = 50_000
+/** How long an answer may take where so far only what was sent came back. */
+const echoMs = 2_000
+/** Lines of ours by which an echo is known. */
+const keptWritten = 20
 /** How long the right answer may come after one with another id. */
 const strayMs = 300
 /** What arrived beyond this is dropped once it was looked at. */
@@ -49,10 +60,16 @@ export function createLineWire(output: Readable, input: Writable, signal: AbortS
 class Lines implements LineWire {
   onRequest: LineWire['onRequest']
   readonly noise: Junk[] = []
+  noiseCount = 0
+  isEcho = false
   readonly faults: Set<LineFault> = new Set<LineFault>()
   firstLineAt: number | undefined
   hasEnded = false
-  #isFlooded = false
+  isFlooded = false
+  /** Lines since the last answer. */
+  #linesSince = 0
+  #written: string[] = []
+  readonly #output: Readable
   readonly #input: Writable
   readonly #signal: AbortSignal
   /** Ids whose answers nobody waits for any more. */
@@ -63,6 +80,7 @@ class Lines implements LineWire {
   #wake: (() => void)[] = []
 
   constructor(output: Readable, input: Writable, signal: AbortSignal) {
+    this.#output = output
     this.#input = input
     this.#signal = signal
     const framer = createLineFramer({
@@ -72,7 +90,9 @@ class Lines implements LineWire {
         this.#notify()
       },
     })
-    output.on('data', (chunk: Buffer) => framer.push(chunk))
+    output.on('data', (chunk: Buffer) => {
+      if (!this.isFlooded) framer.push(chunk)
+    })
     const end = (): void => {
       if (this.hasEnded) return
       this.hasEnded = true
@@ -87,6 +107,7 @@ class Lines implements LineWire {
   }
 
   write(text: string): void {
+    this.#written = [...this.#written.slice(1 - keptWritten), text]
     if (this.#input.writable) this.#input.write(`${text}\n`)
   }
 
@@ -125,7 +146,7 @@ class Lines implements LineWire {
         failure = { kind: 'closed', stage: 'line', message: 'the output of the server ended' }
         break
       }
-      if (this.#isFlooded) {
+      if (this.isFlooded) {
         failure = { kind: 'closed', stage: 'line', message: 'the server does not stop writing' }
         break
       }
@@ -133,10 +154,12 @@ class Lines implements LineWire {
         failure = { kind: 'closed', stage: 'line', message: 'the server frames with Content-Length' }
         break
       }
-      const left = Math.min(started + timeoutMs, stray?.until ?? Infinity) - performance.now()
+      const patienceMs = this.isEcho ? Math.min(timeoutMs, echoMs) : timeoutMs
+      const left = Math.min(started + patienceMs, stray?.until ?? Infinity) - performance.now()
       if (left > 0) await this.#change(left)
       else if (stray === undefined) {
-        failure = { kind: 'timeout', stage: 'line', message: `no answer within ${timeoutMs} ms` }
+        const message = `no answer within ${patienceMs} ms${this.isEcho ? ', only what was sent came back' : ''}`
+        failure = { kind: 'timeout', stage: 'line', message }
         break
       }
       this.#signal.throwIfAborted()
@@ -145,6 +168,7 @@ class Lines implements LineWire {
     else if (stray !== undefined && stray.message !== response) others.push(stray.message)
     if (response === undefined && idText !== undefined) this.#stale.add(idText)
     this.#next = seen
+    this.#linesSince = 0
     if (this.#received.length > keptMessages) {
       this.#received = []
       this.#next = 0
@@ -179,12 +203,20 @@ class Lines implements LineWire {
 
   #onLine(text: string): void {
     this.firstLineAt ??= performance.now()
-    const message = readReceived(text)
+    this.#linesSince += 1
+    if (this.#linesSince > floodLines) {
+      this.isFlooded = true
+      // whoever writes without end now waits, and does not keep us busy
+      this.#output.pause()
+    }
+    const isEcho = this.#written.includes(text.trimEnd())
+    this.isEcho ||= isEcho
+    const message = isEcho ? ({ kind: 'junk', text, reason: 'what was sent comes back' } as const) : readReceived(text)
     if (message.kind === 'junk') {
+      this.noiseCount += 1
       if (this.noise.length < keptNoise) this.noise.push(message)
     } else {
       this.#received.push(message)
-      this.#isFlooded = this.#received.length - this.#next > floodMessages
       if (message.kind === 'request') {
         const answer = this.onRequest?.(message)
         if (answer !== undefined) this.write(answer)

@@ -51,6 +51,7 @@ class Failure extends Error {
 export class FlawedServer {
   readonly #setup: Setup
   #listings = 0
+  #discoveries = 0
 
   constructor(setup: Setup) {
     this.#setup = setup
@@ -188,6 +189,11 @@ export class FlawedServer {
     switch (flaw) {
       case 'discover-versions':
         return { ...base, supportedVersions: this.#setup.modern }
+      case 'discover-no-version':
+        return { ...base, supportedVersions: [] }
+      case 'discover-unstable':
+        this.#discoveries += 1
+        return this.#discoveries > 1 ? { ...base, capabilities: { ...this.#capabilities(), logging: {} } } : base
       case 'discover-capabilities':
         return { ...base, capabilities: [] }
       case 'discover-instructions':
@@ -304,6 +310,10 @@ export class FlawedServer {
     const uri = String(params['uri'])
     if (this.flaw === 'resource-missing-code') {
       return { ...(isModern && { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }), contents: [] }
+    }
+    if (this.flaw === 'resource-missing-served') {
+      const contents = [{ uri, text: 'There is no such note.' }]
+      return { ...(isModern && { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }), contents }
     }
     if (isModern && this.flaw !== 'error-code-legacy') throw new Failure(-32_602, 'Not found', 200, { uri })
     throw new Failure(-32_002, 'Not found', 200, { uri })

@@ -27,6 +27,7 @@ class Endpoint {
   readonly #core: FlawedServer
   readonly #sessions = new Set<string>()
   #opened = 1000
+  #requests = 0
 
   constructor(setup: Setup) {
     this.#setup = setup
@@ -39,6 +40,13 @@ class Endpoint {
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await textOf(request)
+    this.#requests += 1
+    const busy = this.#requests > 12 ? ({ 'rate-limited': 429, 'server-unavailable': 503 } as const) : {}
+    const status = (busy as Readonly<Record<string, number>>)[this.#flaw]
+    if (status !== undefined) {
+      response.writeHead(status, { 'retry-after': '60' }).end('later')
+      return
+    }
     if (this.#flaw === 'redirect' && request.url === '/mcp') {
       response.writeHead(307, { location: '/moved' }).end()
       return
@@ -114,6 +122,10 @@ class Endpoint {
     if (message.id === undefined) {
       if (flaw === 'notification-status') json(response, 200, {})
       else response.writeHead(202).end()
+      return
+    }
+    if (flaw === 'server-failure' && message.method === 'prompts/list') {
+      response.writeHead(500).end('oops')
       return
     }
     const hides = flaw === 'modern-ran-unmarked'
@@ -218,17 +230,22 @@ class Endpoint {
     if (!stream) {
       if (reply.response === undefined) return
       const type = asText ? 'text/plain' : 'application/json'
-      response.writeHead(status, { 'content-type': type, ...headers }).end(JSON.stringify(reply.response))
+      response.writeHead(status, { 'content-type': type, ...headers }).end(this.#textOf(reply.response))
       return
     }
     const buffering = flaw === 'sse-buffered' ? {} : { 'x-accel-buffering': 'no' }
     response.writeHead(200, { 'content-type': 'text/event-stream', ...buffering, ...headers })
-    const id = flaw === 'sse-event-ids' ? 'id: 7\n' : ''
+    const id = flaw === 'sse-event-ids' ? 'id: 7\n' : flaw === 'sse-event-type' ? 'event: answer\n' : ''
     for (const message of before) response.write(`data: ${JSON.stringify(message)}\n\n`)
     if (reply.response !== undefined && flaw !== 'sse-no-response') {
       response.write(`${id}data: ${JSON.stringify(reply.response)}\n\n`)
     }
     if (!staysOpen && flaw !== 'sse-left-open') response.end()
+  }
+
+  #textOf(body: object): string {
+    const text = JSON.stringify(body)
+    return this.#flaw === 'id-respelled' ? text.replace(/"id":(\d+)/, '"id":$1.0') : text
   }
 }
 

@@ -61,7 +61,7 @@ export class OAuthHttp {
     }
   }
 
-  /** As the libraries for OAuth want it. Redirects come back as they are. */
+  /** As the libraries for OAuth want it. Redirects come back as they are; a server that cannot answer now is an `OAuthError`. */
   readonly fetch = async (target: string, init: FetchInit): Promise<Response> => {
     const url = this.guard(target, 'URL of the authorization server').href
     const body = init.body instanceof URLSearchParams ? init.body.toString() : init.body
@@ -72,6 +72,9 @@ export class OAuthHttp {
       init.signal,
     )
     const { status } = answer
+    // It says nothing about who asks: a sign-in that is good must not be given up for it.
+    if ((status >= 500 && status <= 599) || status === 429)
+      throw new OAuthError('unreachable', `${safeUrl(url)} cannot answer now (${status}). Try again later.`)
     if (status < 200 || status > 599)
       throw new OAuthError('invalid-response', `${safeUrl(url)} answered with the status ${status}.`)
     const hasNoBody = status === 204 || status === 205 || status === 304

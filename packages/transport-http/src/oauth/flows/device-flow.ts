@@ -96,9 +96,6 @@ async function poll(
   for (;;) {
     const leftMs = endsAt - systemClock.now()
     await wait(Math.max(0, Math.min(intervalMs, longestIntervalMs, leftMs)), signal, systemClock, true)
-    if (systemClock.now() >= endsAt) {
-      throw new OAuthError('sign-in-needed', `Nobody typed the code for ${issuer.issuer} in time.`)
-    }
     try {
       return await requestTokens(context, client, {
         what: 'the device code',
@@ -119,6 +116,9 @@ async function poll(
           throw new OAuthError('sign-in-needed', error.message, { reason: error.reason })
         throw error
       }
+    }
+    if (systemClock.now() >= endsAt) {
+      throw new OAuthError('sign-in-needed', `Nobody typed the code for ${issuer.issuer} in time.`)
     }
   }
 }

@@ -1,4 +1,5 @@
 import { type Logger, type Redactor, UsageError } from '@atenea/cli'
+import { createSeal, type Seal } from '@atenea/mcpcompat'
 import { createPrincipalPolicy, logDiagnostics, revisionPolicy } from '@atenea/fronts'
 import { type CreatePassthroughOptions, createPassthrough, type Passthrough } from '@atenea/passthrough'
 import type { LazySignIns } from './auth/lazy-sign-ins.ts'
@@ -8,6 +9,7 @@ import { createVerdictFile } from './backends/verdict-file.ts'
 import { chainVariable } from './config/own-chain.ts'
 import { readLockFile } from './lock-file.ts'
 import { logEvents } from './log-events.ts'
+import { readSealKeys } from './seal-keys.ts'
 import { addBackendSecrets } from './secrets.ts'
 import type { NameFilter, Settings } from './settings.ts'
 import { version } from './version.ts'
@@ -41,6 +43,8 @@ export function assemble(settings: Settings, { logger, redactor, signIns, childr
     // Whatever clients may speak, a server is spoken to in its own era.
     policy: revisionPolicy({ protocol: 'both', legacyRevisions }),
     bridgeInput: settings.bridgeInput,
+    parkedMs: settings.answerMs,
+    seal: sealOf(settings),
     passExtensions: settings.passExtensions,
     names: { separator: settings.separator },
     lock: settings.lockFile === undefined ? undefined : existingLock(settings.lockFile),
@@ -53,6 +57,7 @@ export function assemble(settings: Settings, { logger, redactor, signIns, childr
       connectTimeoutMs: startTimeoutOf(backend),
       callTimeoutMs: backend.callTimeoutMs,
       maxCallMs: backend.maxCallMs,
+      maxAskingCalls: settings.maxAskingCalls,
     })),
     // what a server offers at all is decided for each of them, so rules begin with everything
     grantsOf: settings.policy && createPrincipalPolicy({ tools: {}, prompts: {}, resources: {} }, settings.policy),
@@ -69,6 +74,12 @@ function create(options: CreatePassthroughOptions): Passthrough {
     if (cause instanceof TypeError) throw new UsageError(cause.message, { cause })
     throw cause
   }
+}
+
+/** State of a server may be long; a client that cannot carry it could not have carried the server's own either. */
+function sealOf({ sealKeyFile }: Settings): Seal | undefined {
+  if (sealKeyFile === undefined) return undefined
+  return createSeal({ keys: readSealKeys(sealKeyFile), maxLength: 8 * 1_048_576 })
 }
 
 function existingLock(file: string): ReturnType<typeof readLockFile> {

@@ -40,6 +40,11 @@ const crossingFlags = {
   ),
   lock: flag.text('FILE', 'hold back tools that are not as this file says, which atenea-proxy pin makes'),
   'bridge-input': flag.switch('relay questions of servers to people also between the two eras'),
+  'seal-key-file': flag.text(
+    'FILE',
+    'keys for what clients carry for servers that ask them, one "ID KEY" a line, of 32 bytes in base64; the first seals, all open',
+    { default: 'a key that is forgotten at the end' },
+  ),
   'pass-extensions': flag.switch('forward methods that the proxy does not know'),
 } satisfies Flags
 
@@ -59,6 +64,16 @@ const boundFlags = {
     max: 86_400_000,
     default: '1800000',
   }),
+  'answer-ms': flag.integer('N', 'longest time that a call waits for answers to a question that crosses eras', {
+    min: 100,
+    max: 600_000,
+    default: '600000',
+  }),
+  'max-asking-calls': flag.integer(
+    'N',
+    'calls that may be open at once of clients that can be asked, for a server that does not say in which call it asks; each is a process',
+    { min: 1, max: 1_000, default: '4' },
+  ),
   ...limitFlags,
   'verdict-file': flag.text(
     'FILE',

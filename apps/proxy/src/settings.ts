@@ -43,6 +43,12 @@ export interface Settings extends FrontSettings {
   readonly passExtensions: boolean
   /** Relay questions between peers of different eras. */
   readonly bridgeInput: boolean
+  /** How long a call waits for answers to such a question; `undefined` for the default. */
+  readonly answerMs: number | undefined
+  /** Calls that may be asked at the same time, for each server that does not say in which call it asks; `undefined` for the default. */
+  readonly maxAskingCalls: number | undefined
+  /** Absolute path of a file with the keys of what clients carry for servers; `undefined` for a key of this process alone. */
+  readonly sealKeyFile: string | undefined
   /** Absolute path of a file that pins the definitions of tools. */
   readonly lockFile: string | undefined
   /** Absolute path of the file in which it is remembered which era servers speak; `undefined` for none. */

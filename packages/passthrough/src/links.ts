@@ -187,7 +187,7 @@ export class Links implements AsyncDisposable {
       this.#around.bridgesInput &&
       this.keepsSessions === true &&
       context.session === undefined &&
-      context.resume === undefined &&
+      context.resume?.requestState === undefined &&
       this.#namesCalls === false &&
       askingMethods.has(name) &&
       hasAsks(context.peer.capabilities)

@@ -239,6 +239,15 @@ describe('whose state it is, and for what', () => {
     await stillWorks(client, at, again)
   })
 
+  test('MC-MRTR-23: answers without a state are no retry: the call is made, and asks for what it needs', async () => {
+    const { client, calls } = await bridged()
+    const id = client.send('tools/call', { ...call, inputResponses: { 'question-1': accepted } })
+    const { wire, request } = await calls.next()
+    expect(request.params).toEqual(call)
+    ask(wire, 'q')
+    await stillWorks(client, { wire, request }, given(await client.answerTo(id)))
+  })
+
   test('BR-226: another instance refuses it, also one with the same keys, since it cannot reach the call', async () => {
     const seal = createSeal()
     const { client, at, asked } = await parked({ seal })

@@ -24,6 +24,7 @@ export async function readSettings(options: ReadLineOptions): Promise<ReadSettin
       : await readFileBackends(file, values, environment)
   const fronts = readFrontSettings(values, top, { folder, environment, socketFile })
   const lock = values.lock ?? top.lockFile
+  const sealKeys = values['seal-key-file'] ?? top.sealKeyFile
   const settings: Settings = {
     ...fronts,
     policy: top.policy,
@@ -31,6 +32,10 @@ export async function readSettings(options: ReadLineOptions): Promise<ReadSettin
     separator: values.separator ?? top.separator,
     passExtensions: values['pass-extensions'] ?? top.passExtensions ?? false,
     bridgeInput: values['bridge-input'] ?? top.bridgeInput ?? false,
+    answerMs: values['answer-ms'] ?? top.limits?.answerMs,
+    maxAskingCalls: values['max-asking-calls'] ?? top.limits?.maxAskingCalls,
+    sealKeyFile:
+      sealKeys === undefined ? undefined : resolve(values['seal-key-file'] === undefined ? folder : '.', sealKeys),
     lockFile: lock === undefined ? undefined : resolve(values.lock === undefined ? folder : '.', lock),
     verdictFile: verdictFile(values['verdict-file'], environment),
     configChain: file === undefined ? undefined : chainWith(file, environment),

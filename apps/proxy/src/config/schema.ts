@@ -11,6 +11,23 @@ const bounds = {
   maxCallMs: timeoutMs('Longest time of a call, whatever progress it makes, in milliseconds.'),
 }
 
+const asking = {
+  answerMs: z
+    .int()
+    .min(100)
+    .max(600_000)
+    .describe('Longest time that a call waits for answers to a question that crosses eras, in milliseconds.')
+    .optional(),
+  maxAskingCalls: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .describe(
+      'Calls that may be open at once of clients that can be asked, for a server that does not say in which call it asks.',
+    )
+    .optional(),
+}
+
 const renames = z
   .record(z.string().min(1), z.string().min(1))
   .describe('New names of tools, by the names that the server gives them.')
@@ -56,7 +73,14 @@ export const topSchema = z.strictObject({
     .min(1)
     .describe('Hold back tools that are not as this file says, which `atenea-proxy pin` makes; relative to this file.')
     .optional(),
-  limits: z.strictObject({ ...frontLimitsShape, ...bounds }).optional(),
+  sealKeyFile: z
+    .string()
+    .min(1)
+    .describe(
+      'A file with keys for what clients carry for servers that ask them, one "ID KEY" a line; relative to this file.',
+    )
+    .optional(),
+  limits: z.strictObject({ ...frontLimitsShape, ...bounds, ...asking }).optional(),
 })
 
 export type ServerKeys = z.infer<typeof serverSchema>

@@ -109,7 +109,7 @@ class LegacyClientSession implements LegacyClient {
     this.#declared = relayFor?.peer.capabilities ?? options.capabilities ?? {}
     this.#codec = createLegacyCodec({ revision: this.#requested })
     this.#requests = new ClientRequests(port, this.#nextId)
-    this.#listens = new ClientListens(this.#requests, this.#line.onDiagnostic)
+    this.#listens = new ClientListens(this.#requests, port, this.#line.onDiagnostic)
     this.#questions = new ServerQuestions({
       port,
       clock: port.clock ?? systemClock,
@@ -174,7 +174,8 @@ class LegacyClientSession implements LegacyClient {
       case method.listen:
         return this.#listen(call, context, server)
     }
-    if (context.resume !== undefined) return Promise.resolve(this.#resume(call, context))
+    // Answers without a state belong to no call that waits; a server of this era has not asked for them (MC-MRTR-23).
+    if (context.resume?.requestState !== undefined) return Promise.resolve(this.#resume(call, context))
     if (this.#relay === undefined) this.#lowerLevel(context.logLevel, server)
     const id = this.#nextId()
     const about = context.progressToken === undefined ? context : withToken(context, id) // BR-210

@@ -1,4 +1,4 @@
-import type { AbortWatcher, CallContext } from '@atenea/mcpcompat'
+import type { AbortWatcher, CallContext, RpcId } from '@atenea/mcpcompat'
 import type { LinkedSignal } from '@atenea/mcpcompat/transport'
 import type { Ending } from './send.ts'
 
@@ -15,10 +15,16 @@ export class CallEnd implements LinkedSignal, Ending, AbortWatcher {
   /** Neighbours among the requests that are open; set by `OpenRequests`. */
   before: CallEnd | undefined
   after: CallEnd | undefined
+  /** Of the request, where it is to be found by it. */
+  readonly id: RpcId | undefined
   #controller: AbortController | undefined
   #watcher: AbortWatcher | undefined
   #caller: CallContext | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(id?: RpcId) {
+    this.id = id
+  }
 
   /** Ends when the caller gives up. To be called once, before anything is begun. */
   follow(caller: CallContext): this {
@@ -107,6 +113,12 @@ export class OpenRequests {
     if (after !== undefined) after.before = before
     end.before = undefined
     end.after = undefined
+  }
+
+  find(id: RpcId): CallEnd | undefined {
+    let end = this.#first
+    while (end !== undefined && end.id !== id) end = end.after
+    return end
   }
 
   /** Ends all of them. */

@@ -27,6 +27,7 @@ import {
   peerView,
 } from '@atenea/mcpcompat/transport'
 import type { Payload } from '../answer.ts'
+import { hasEnded } from '../call-end.ts'
 import { type Endpoint, maxRenewals } from '../endpoint.ts'
 import { HttpAuthError, SessionLostError } from '../http-errors.ts'
 import { LimitedContext } from '../limited-context.ts'
@@ -85,6 +86,8 @@ class Sessions implements SessionClient {
   /** Sessions that have been begun and not been ended. */
   readonly #sessions = new Set<HttpSession>()
   #current: Promise<HttpSession> | undefined
+  /** The latest that has begun. */
+  #begun: HttpSession | undefined
   #believesFirst404 = true
   #ended: { readonly cause: unknown } | undefined
 
@@ -103,9 +106,10 @@ class Sessions implements SessionClient {
 
   async call(call: Call, context: CallContext): Promise<Outcome> {
     if (this.#ended !== undefined) throw closedConnection(this.#ended.cause)
-    context.signal.throwIfAborted()
+    if (hasEnded(context)) throw context.signal.reason
     if (call.method === method.listen) return await this.#listen(call, context)
     const { callTimeoutMs } = this.#options
+    if (callTimeoutMs === Number.POSITIVE_INFINITY) return await this.#callOnce(call, context)
     using link = linkSignals([context.signal], { timeoutMs: callTimeoutMs })
     const limited = new LimitedContext(context, link.signal)
     try {
@@ -118,7 +122,7 @@ class Sessions implements SessionClient {
   }
 
   async #callOnce(call: Call, context: CallContext): Promise<Outcome> {
-    const session = await abortable(this.#session(), context.signal)
+    const session = this.#present ?? (await abortable(this.#session(), context.signal))
     try {
       return await session.client.call(call, context)
     } catch (error) {
@@ -162,6 +166,12 @@ class Sessions implements SessionClient {
   }
 
   // sessions
+
+  /** The session that stands. */
+  get #present(): HttpSession | undefined {
+    const begun = this.#begun
+    return begun?.isLost === false ? begun : undefined
+  }
 
   /** The present session; a new one when the last one failed to begin or was lost. */
   async #session(): Promise<HttpSession> {
@@ -233,6 +243,7 @@ class Sessions implements SessionClient {
       const text = `${endpoint.name} did not answer initialize within ${handshakeTimeoutMs} ms.`
       throw new TransportError('timeout', text, { retryable: true, cause: error })
     }
+    this.#begun = session
     void session.gone.then((loss) => this.#lost(session, loss))
     if (openStream) void session.listen()
     return session

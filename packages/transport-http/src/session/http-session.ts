@@ -14,17 +14,19 @@ import {
   type InitializedServer,
   isSessionId,
   type LegacyClient,
-  type LinkedSignal,
   linkSignals,
   lostCall,
   memberOf,
+  type PeerPort,
   type PeerSession,
   type RpcMessage,
   type RpcReject,
   type RpcRequest,
+  withResolvers,
 } from '@atenea/mcpcompat/transport'
-import { type Payload, readAnswer } from '../answer.ts'
-import type { Endpoint, EndpointRequest } from '../endpoint.ts'
+import { type Payload, readAnswer, type ReadAnswerOptions } from '../answer.ts'
+import { CallEnd, OpenRequests } from '../call-end.ts'
+import { type Endpoint, type EndpointRequest, PostRequest } from '../endpoint.ts'
 import { SessionLostError } from '../http-errors.ts'
 import { discard } from '../read-body.ts'
 import { isRepeatable } from '../repeatable.ts'
@@ -53,8 +55,13 @@ export type SessionLoss = 'request' | 'stream' | 'first-stream'
 /** How long requests that follow the handshake wait for the server to take `notifications/initialized`. */
 const initializedMs = 10_000
 
+/** How long subscriptions wait for the server to show that it offers a stream. One that is slow, or sends its head with the first event, has one. */
+const offerMs = 1_000
+
 /** How long the server has to answer what we tell it at the end. */
 const farewellMs = 2_000
+
+const contentType = { 'content-type': 'application/json' }
 
 /** Calls of a session that was lost may still be answered for this long. */
 const lostSessionMs = 10_000
@@ -73,13 +80,19 @@ export class HttpSession {
   readonly #streams: AnswerStreams
   readonly #life = new AbortController()
   /** Requests whose answer has not come. */
-  readonly #exchanges = new Map<RpcId, LinkedSignal>()
+  readonly #open = new OpenRequests()
+  readonly #readOnce: ReadAnswerOptions
+  readonly #readAgain: ReadAnswerOptions
+  /** What the fields say that every request carries; made anew when one of them becomes known. */
+  #fields: Readonly<Record<string, string>> = contentType
   #tellGone: (loss: SessionLoss) => void = () => undefined
   #isLost = false
   #sessionId: string | undefined
   /** What every request after the handshake carries (LG-HTTP-09, A19). */
   #revision: string | undefined
   #ready: Promise<void> | undefined
+  /** Whether the server offers a stream for what belongs to no request; without `listen` nobody asks it. */
+  #hears: boolean | Promise<boolean> = false
   #handshakeFailure: unknown
   #closing: Promise<void> | undefined
   /** Messages that are still to be sent after the end has begun. */
@@ -89,6 +102,8 @@ export class HttpSession {
     const { endpoint, policy, revision, info, capabilities, relayFor, nextId, onDiagnostic } = options
     this.#options = options
     this.#endpoint = endpoint
+    this.#readOnce = { endpoint, payload: options.payload, repeatable: false }
+    this.#readAgain = { endpoint, payload: options.payload, repeatable: true }
     this.gone = new Promise((resolve) => {
       this.#tellGone = resolve
     })
@@ -98,7 +113,11 @@ export class HttpSession {
       open: async (lastEventId, signal) => this.#checked(await this.#get(lastEventId, signal)),
       take: (message, request) => this.#take(message, request),
     })
-    const port = { send: (message: RpcMessage) => this.#send(message), clock: endpoint.clock }
+    const port: PeerPort = {
+      send: (message) => this.#send(message),
+      clock: endpoint.clock,
+      hearsUnasked: () => this.#hears,
+    }
     this.client = createClientSession(port, {
       policy,
       info,
@@ -123,13 +142,22 @@ export class HttpSession {
     }
   }
 
-  /** Opens the stream for what belongs to no request, once the handshake is done. */
+  /** Keeps the stream open for what belongs to no request, once the handshake is done, until the server shows that it offers none. */
   async listen(): Promise<void> {
-    await this.#ready
+    const settle = this.#expectStream()
+    try {
+      await this.#ready
+      if (!this.#life.signal.aborted && !this.#isLost) await this.#keepStream(() => settle(true))
+    } finally {
+      settle(false)
+    }
+  }
+
+  async #keepStream(onOpen: () => void): Promise<void> {
     const { payload, onDiagnostic } = this.#options
-    if (this.#life.signal.aborted || this.#isLost) return
     await keepStream({
       open: async (lastEventId, signal) => await this.#get(lastEventId, signal),
+      onOpen,
       deliver: (message) => this.#take(message, undefined),
       onGone: (heard) => this.#streamGone(heard),
       signal: this.#life.signal,
@@ -138,6 +166,18 @@ export class HttpSession {
       clock: this.#endpoint.clock,
       onDiagnostic,
     })
+  }
+
+  /** Subscriptions wait from now on for what the server shows (BR-206), within bounds. Gives what takes that. */
+  #expectStream(): (isOpen: boolean) => void {
+    const { promise, resolve } = withResolvers<boolean>()
+    const late = this.#endpoint.clock.after(offerMs, () => resolve(true))
+    this.#hears = promise
+    return (isOpen) => {
+      late[Symbol.dispose]()
+      resolve(isOpen)
+      this.#hears = isOpen
+    }
   }
 
   /** A server without sessions, or one that answers 404 where others answer 405, only has no stream. */
@@ -171,7 +211,12 @@ export class HttpSession {
     } catch {
       // The server learns of the end, or it does not.
     }
-    this.#life.abort(new DOMException('The connection has ended', 'AbortError'))
+    this.#endLife(new DOMException('The connection has ended', 'AbortError'))
+  }
+
+  #endLife(reason: unknown): void {
+    this.#life.abort(reason)
+    this.#open.abort(reason)
   }
 
   async #delete(signal: AbortSignal): Promise<void> {
@@ -196,7 +241,11 @@ export class HttpSession {
     const posting = this.#post(message)
     this.#farewells?.push(posting)
     if (message.kind === 'notification' && message.method === 'notifications/initialized') {
-      this.#ready = this.#settled(posting)
+      const ready = this.#settled(posting)
+      this.#ready = ready
+      void ready.then(() => {
+        if (this.#ready === ready) this.#ready = undefined
+      })
     }
     return posting
   }
@@ -215,10 +264,10 @@ export class HttpSession {
   /** A notification or an answer to the server, which takes it without a word. */
   async #post(message: RpcMessage): Promise<void> {
     const isInitialized = message.kind === 'notification' && message.method === 'notifications/initialized'
-    if (!isInitialized) await this.#ready
-    using link = linkSignals([this.#life.signal], { timeoutMs: 60_000 })
+    if (!isInitialized && this.#ready !== undefined) await this.#ready
+    using end = this.#begin().limit(60_000)
     try {
-      const answer = await this.#exchange(encodeMessage(message), { repeatable: false, signal: link.signal })
+      const answer = await this.#exchange(encodeMessage(message), false, end)
       await discard(answer.body, this.#endpoint.clock)
       if (answer.status >= 400) {
         this.#report(
@@ -228,10 +277,11 @@ export class HttpSession {
         )
       }
     } finally {
+      this.#open.delete(end)
       // The server was told that nobody waits; closing the stream alone would not cancel anything here (LG-HTTP-08).
       if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
         const id = memberOf(message.params, 'requestId') as RpcId | undefined
-        if (id !== undefined) this.#exchanges.get(id)?.abort(new DOMException('The call was cancelled', 'AbortError'))
+        if (id !== undefined) this.#open.find(id)?.abort(new DOMException('The call was cancelled', 'AbortError'))
       }
     }
   }
@@ -239,20 +289,15 @@ export class HttpSession {
   /** Sends a request and reads until its answer has come. Rejects when none will. */
   async #request(message: RpcRequest): Promise<void> {
     const isHandshake = message.method === 'initialize'
-    const link = linkSignals([this.#life.signal])
-    this.#exchanges.set(message.id, link)
+    const end = this.#begin(message.id)
     try {
-      await this.#ready
+      if (this.#ready !== undefined) await this.#ready
       const repeatable = isRepeatable(message.method)
-      const answer = await this.#exchange(encodeMessage(message), {
-        repeatable,
-        signal: link.signal,
-        keepsRefusal: isHandshake,
-      })
+      const answer = await this.#exchange(encodeMessage(message), repeatable, end, isHandshake)
       if (isHandshake) this.#takeSessionId(answer)
-      const content = await readAnswer(answer, { endpoint: this.#endpoint, payload: this.#options.payload, repeatable })
+      const content = await readAnswer(answer, repeatable ? this.#readAgain : this.#readOnce)
       if (content.kind === 'stream') {
-        await this.#streams.follow(content.stream, message, link)
+        await this.#streams.follow(content.stream, message, end)
       } else if (content.kind === 'nothing' || !this.#take(content.message, message)) {
         const said =
           content.kind === 'message' && content.message.kind === 'reject' ? `: ${content.message.reason}` : ''
@@ -269,17 +314,22 @@ export class HttpSession {
       if (isHandshake) this.#handshakeFailure = failure
       throw failure
     } finally {
-      this.#exchanges.delete(message.id)
-      link[Symbol.dispose]()
+      this.#open.delete(end)
+      end[Symbol.dispose]()
     }
   }
 
-  async #exchange(
-    body: string,
-    options: Pick<EndpointRequest, 'repeatable' | 'signal' | 'keepsRefusal'>,
-  ): Promise<HttpAnswer> {
-    const headers = { ...this.#headers(), 'content-type': 'application/json' }
-    return this.#checked(await this.#endpoint.request({ method: 'POST', headers, body, ...options }))
+  /** What ends a request; it is one of those that end with the session. */
+  #begin(id?: RpcId): CallEnd {
+    const end = new CallEnd(id)
+    if (this.#life.signal.aborted) end.abort(this.#life.signal.reason)
+    else this.#open.add(end)
+    return end
+  }
+
+  async #exchange(body: string, repeatable: boolean, end: CallEnd, keepsRefusal = false): Promise<HttpAnswer> {
+    const request = new PostRequest(this.#fields, body, repeatable, end, keepsRefusal)
+    return this.#checked(await this.#endpoint.request(request))
   }
 
   /** With a session id sent, 404 means that the session is over (A-46). */
@@ -310,6 +360,7 @@ export class HttpSession {
     // LG-SESS-02
     if (isSessionId(id)) {
       this.#sessionId = id
+      this.#fields = { ...this.#headers(), ...contentType }
       return
     }
     void discard(body, this.#endpoint.clock)
@@ -326,7 +377,10 @@ export class HttpSession {
       (message.id === request.id || (message.kind === 'error' && message.id === undefined))
     if (isAnswer && request.method === 'initialize' && message.kind === 'result') {
       const revision = memberOf(message.result, 'protocolVersion')
-      if (typeof revision === 'string' && /^[\x21-\x7E]{1,64}$/.test(revision)) this.#revision = revision
+      if (typeof revision === 'string' && /^[\x21-\x7E]{1,64}$/.test(revision)) {
+        this.#revision = revision
+        this.#fields = { ...this.#headers(), ...contentType }
+      }
     }
     // The exchange says whose an error without an id is (A-11).
     this.client.receive(
@@ -342,7 +396,7 @@ export class HttpSession {
     this.#isLost = true
     this.#tellGone(loss)
     this.#endpoint.clock.after(lostSessionMs, () =>
-      this.#life.abort(new TransportError('closed', this.#lostError().message)),
+      this.#endLife(new TransportError('closed', this.#lostError().message)),
     )
   }
 

@@ -9,6 +9,8 @@ import { backoffMs, wait } from '../wait.ts'
 export interface StandingStreamOptions {
   /** Opens the stream, or takes it up again after the event of that id. */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal) => Promise<HttpAnswer>
+  /** The stream is open. */
+  readonly onOpen: () => void
   readonly deliver: (message: RpcMessage | RpcReject) => void
   /** The server does not know the session any more (field report C5). `heard`: the stream had been open before. */
   readonly onGone: (heard: boolean) => void
@@ -93,7 +95,10 @@ async function openOnce(options: StandingStreamOptions, lastEventId: string | un
     return { kind: 'failed', retryAfterMs: undefined }
   }
   const { status, headers } = answer
-  if (status === 200 && isSseType(headers['content-type'])) return await read(options, answer)
+  if (status === 200 && isSseType(headers['content-type'])) {
+    options.onOpen()
+    return await read(options, answer)
+  }
   void discard(answer.body, clock)
   if (status === 404) return { kind: 'gone' }
   // A wall that asks for credentials may open later, and so may what is overloaded.

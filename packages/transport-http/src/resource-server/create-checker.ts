@@ -45,7 +45,7 @@ export function createChecker(options: CheckedOptions): TokenChecker {
   }
   if (client === undefined) {
     const keys = new Kept({ ...times, load: async () => await loadKeySet({ issuer, jwksUri: options.jwksUri, ask }) })
-    return new JwtChecker({ issuer, audiences, algorithms, clockToleranceMs, keys, now })
+    return new JwtChecker({ issuer, audiences, algorithms, clockToleranceMs, keys, onFailure, now })
   }
   const metadata = new Kept({ ...times, load: async () => await discoverIssuer(issuer, ask) })
   return new IntrospectionChecker({ issuer, audiences, clockToleranceMs, client, metadata, ask, onFailure, now })

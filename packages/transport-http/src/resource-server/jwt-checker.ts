@@ -24,6 +24,8 @@ export interface JwtCheckerOptions {
   readonly algorithms: readonly string[]
   readonly clockToleranceMs: number
   readonly keys: Kept<LocalJWKSet>
+  /** Hears of a key of the issuer that cannot be used. */
+  readonly onFailure: (error: unknown) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -67,13 +69,13 @@ export class JwtChecker implements TokenChecker {
     try {
       return await this.#verify(jose, token, keys)
     } catch (error) {
-      if (!(error instanceof jose.errors.JWKSNoMatchingKey)) throw reasonOf(jose, error)
+      if (!(error instanceof jose.errors.JWKSNoMatchingKey)) throw this.#reasonOf(jose, error)
     }
     // the issuer may have begun to sign with another key
     const newer = await this.#options.keys.again()
     if (newer === undefined) throw new TokenError(unknownKey)
     return await this.#verify(jose, token, newer).catch((error: unknown) => {
-      throw reasonOf(jose, error)
+      throw this.#reasonOf(jose, error)
     })
   }
 
@@ -105,6 +107,22 @@ export class JwtChecker implements TokenChecker {
       throw new jose.errors.JWSSignatureVerificationFailed()
     }
   }
+
+  /** What a client may be told. */
+  #reasonOf({ errors }: Jose, error: unknown): TokenError {
+    if (error instanceof errors.JWTExpired) return new TokenError('The access token has expired')
+    if (error instanceof errors.JWTClaimValidationFailed) {
+      const about: Readonly<Record<string, string>> = {
+        nbf: 'The access token is not good yet',
+        exp: 'The access token does not say when it expires',
+      }
+      return new TokenError(about[error.claim] ?? 'The access token is not valid')
+    }
+    if (error instanceof errors.JWKSNoMatchingKey) return new TokenError(unknownKey)
+    // The key that the token names is none: the fault of the issuer, with which nobody is to fill a log.
+    if (!(error instanceof errors.JOSEError)) this.#options.onFailure(error)
+    return new TokenError('The access token is not valid')
+  }
 }
 
 const otherKind = 'This is no access token'
@@ -125,19 +143,4 @@ function isAccessTokenType(type: JsonValue | undefined): boolean {
   const name = typeof type === 'string' ? type.toLowerCase() : type
   if (name !== undefined && !tokenTypes.includes(name as string)) throw new TokenError(otherKind)
   return name === 'at+jwt' || name === 'application/at+jwt'
-}
-
-/** What a client may be told. */
-function reasonOf({ errors }: Jose, error: unknown): unknown {
-  if (error instanceof errors.JWTExpired) return new TokenError('The access token has expired')
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    const about: Readonly<Record<string, string>> = {
-      nbf: 'The access token is not good yet',
-      exp: 'The access token does not say when it expires',
-    }
-    return new TokenError(about[error.claim] ?? 'The access token is not valid')
-  }
-  if (error instanceof errors.JWKSNoMatchingKey) return new TokenError(unknownKey)
-  if (error instanceof errors.JOSEError) return new TokenError('The access token is not valid')
-  return error
 }

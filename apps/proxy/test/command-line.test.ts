@@ -83,7 +83,10 @@ describe('what is wrong with a command line is said on stderr, with 2, and what 
     [['--server', 'a', 'https://a.example'], '--server takes servers of a configuration'],
     [['--protocl', 'legacy', 'https://a.example'], 'unknown flag --protocl; did you mean --protocol?'],
     [['--backend-protocol', 'moderm', 'https://a.example'], 'did you mean modern?'],
-    [['--header', 'X-Secret', 'https://a.example'], 'what follows --header must be a header such as'],
+    [
+      ['--header', 'X-Secret', 'https://a.example'],
+      'what follows --header must be the name of a header, a colon and its value',
+    ],
     [['--header', 'X-A: secret', '--', 'x'], '--header and --header-file are for servers that are reached by HTTP'],
     [['--pass-env', 'HOME', 'https://a.example'], '--pass-env is for servers that are started as a command'],
     [['--http-sse', 'example.com'], 'the URL of a server must begin with http:// or https://'],

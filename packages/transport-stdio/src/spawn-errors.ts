@@ -40,16 +40,21 @@ const faultWords =
 
 /** Why a process could not be started, with the command and what to do about it. Arguments are left out: they may hold secrets. */
 export function spawnError(command: string, cwd: string | undefined, error: Error): TransportError {
-  return new TransportError('unreachable', `cannot start server "${command}": ${reason(cwd, error)}`, { cause: error })
+  return new TransportError('unreachable', `cannot start server "${command}": ${reason(command, cwd, error)}`, {
+    cause: error,
+  })
 }
 
-function reason(cwd: string | undefined, error: Error): string {
+function reason(command: string, cwd: string | undefined, error: Error): string {
   const code = 'code' in error ? error.code : undefined
   // Node says ENOENT or EACCES of the command also when it is the working directory that is wrong.
   const badFolder = cwd === undefined ? undefined : folderFault(cwd)
   if (badFolder !== undefined) return `its working directory ${cwd} ${badFolder}. Correct "cwd".`
   switch (code) {
     case 'ENOENT':
+      if (/^\S+\s+\S/.test(command) && !command.includes('/')) {
+        return 'no such command. What follows the program in it are arguments, which have to be given one by one.'
+      }
       return 'no such command. Install it, correct the name, or give its full path; it is looked up in the PATH of the child.'
     case 'EACCES':
       return 'it is not an executable file, or you may not run it. Check its path and mode (chmod +x).'

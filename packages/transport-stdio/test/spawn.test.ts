@@ -124,6 +124,7 @@ describe('a failed start is an error of kind unreachable that names the command 
 
   test.each([
     ['no such command', { command: 'atenea-no-such-command' }, /"atenea-no-such-command".*no such command.*PATH/],
+    ['a command and its arguments in one', { command: 'npx -y x' }, /no such command.*arguments.*one by one/],
     ['not executable', { command: script }, /not-executable.*not an executable file.*chmod/],
     ['no working directory', { cwd: join(folder, 'none') }, /working directory .*none does not exist.*"cwd"/],
     ['working directory is a file', { cwd: script }, /working directory .* is not a directory/],

@@ -32,7 +32,9 @@ test.each([
   'X-Secret:',
   'X-Secret: s\nX: secret',
 ])('F16: %j is refused by its place, without its value', (line) => {
-  expect(() => readHeaders([line], () => 'what follows --header')).toThrow(/^what follows --header must be a header/)
+  expect(() => readHeaders([line], () => 'what follows --header')).toThrow(
+    /^what follows --header must be the name of a header/,
+  )
 })
 
 test('the line of a file is told', () => {

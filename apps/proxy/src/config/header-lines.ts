@@ -9,7 +9,7 @@ export function readHeaders(lines: readonly string[], place: (index: number) => 
     const name = line.slice(0, Math.max(colon, 0)).trim()
     const value = line.slice(colon + 1).trim()
     if (/^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]+$/.test(value)) return [name, value]
-    throw new UsageError(`${place(index)} must be a header such as "X-Api-Key: abc"`)
+    throw new UsageError(`${place(index)} must be the name of a header, a colon and its value`)
   })
   return Object.fromEntries(headers)
 }

@@ -37,7 +37,8 @@ test('a URL is known by its host, a socket by its file', () => {
 
 test.each([
   ['npx', 'two hyphens: atenea-proxy -- npx'],
-  ['ftp://example.com', 'neither a URL nor unix:PATH'],
+  ['ftp://example.com', 'reached by http:// or https://, not by ftp://'],
+  ['files', 'neither a URL nor unix:PATH'],
   ['unix:', 'needs the path of a socket'],
   ['http://', 'must begin with http:// or https://'],
 ])('%s is no server', (word, message) => {

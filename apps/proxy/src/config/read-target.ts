@@ -25,6 +25,8 @@ export function wordTarget(word: string): NamedTarget {
     return { name: basename(path).replace(/\.sock$/, ''), target: { kind: 'socket', path: resolve(path) } }
   }
   if (isUrl(word)) return urlTarget(word, 'http')
+  const scheme = /^[a-z][\w+.-]*:\/\//i.exec(word)?.[0]
+  if (scheme !== undefined) throw new UsageError(`a server is reached by http:// or https://, not by ${scheme}`)
   throw new UsageError(
     `${JSON.stringify(word)} is neither a URL nor unix:PATH; a command to start comes after two hyphens: atenea-proxy -- ${word}`,
   )

@@ -27,9 +27,16 @@ export async function askStatus(place: string, shutdown: AbortSignal): Promise<P
     if (TransportError.is(error) || shutdown.aborted) throw error
     const text = signal.aborted
       ? `the proxy at ${place} did not answer within ${timeoutMs / 1000} s`
-      : `nobody answers at ${place}: ${error instanceof Error ? error.message : String(error)}`
+      : `nobody answers at ${place}: ${reasonOf(error)}`
     throw new TransportError(signal.aborted ? 'timeout' : 'unreachable', text, { cause: error })
   }
+}
+
+/** What fetch says itself is only that it failed. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.message !== '' ? cause.message : 'code' in cause ? String(cause.code) : cause.name
 }
 
 async function askSocket(path: string, signal: AbortSignal): Promise<JsonObject | undefined> {

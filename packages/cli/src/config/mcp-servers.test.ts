@@ -117,6 +117,27 @@ describe('servers of a client’s configuration', () => {
     ])
   })
 
+  test('what no system and no HTTP takes is a fault of its server, told without the value', async () => {
+    const { servers } = await load(
+      String.raw`{ "mcpServers": {
+  "line": { "url": "http://x.example", "headers": { "Authorization": "Bearer ${'$'}{KEY}" } },
+  "name": { "url": "http://x.example", "headers": { "X A": "b" } },
+  "word": { "command": "x", "args": ["a\u0000"] },
+  "variable": { "command": "x", "env": { "A": "\u0000" } }
+} }`,
+      { KEY: 'abc\n' },
+    )
+    expect(servers.map(({ target, faults }) => [target, local(faults).join('\n')])).toEqual([
+      [
+        undefined,
+        'mcp.json:2:11: line: the value of the header "Authorization" holds a line end or another character that HTTP does not take; look at the variables in it',
+      ],
+      [undefined, 'mcp.json:3:11: name: "X A" can be no name of a header'],
+      [undefined, 'mcp.json:4:11: word: no command, argument or variable can hold the character U+0000'],
+      [undefined, 'mcp.json:5:15: variable: no command, argument or variable can hold the character U+0000'],
+    ])
+  })
+
   test('a foreign key is a warning with the key that was probably meant', async () => {
     const { warnings, servers } = await load(
       '{ "mcpServers": {\n "a": { "command": "x", "arg": ["${NONE}"], "autoApprove": [], "gallery": true },\n "b": { "url": "http://x.example", "type": "sse", "autoApprove": [] } } }',

@@ -251,6 +251,11 @@ function targetOf(
     return undefined
   }
   if (command !== undefined) {
+    const words = [command, ...(entry.args ?? []), entry.cwd ?? '', ...Object.entries(entry.env ?? {}).flat()]
+    if (words.some((word) => word.includes('\0'))) {
+      tell(`${name}: no command, argument or variable can hold the character U+0000`)
+      return undefined
+    }
     return {
       kind: 'command',
       command,
@@ -268,7 +273,30 @@ function targetOf(
     tell(`${name}: ${JSON.stringify(url)} is no URL that begins with http://, https:// or unix:`)
     return undefined
   }
+  const [badName, badValue] = [
+    Object.keys(headers).find(isNoHeaderName),
+    Object.entries(headers).find(hasNoHeaderValue),
+  ]
+  if (badName !== undefined) {
+    tell(`${name}: ${JSON.stringify(badName)} can be no name of a header`)
+    return undefined
+  }
+  if (badValue !== undefined) {
+    // The value may be a secret.
+    tell(
+      `${name}: the value of the header ${JSON.stringify(badValue[0])} holds a line end or another character that HTTP does not take; look at the variables in it`,
+    )
+    return undefined
+  }
   return { kind: type === 'sse' ? 'sse' : 'http', url, headers }
+}
+
+function isNoHeaderName(name: string): boolean {
+  return !/^[!#$%&'*+.^_`|~\w-]+$/.test(name)
+}
+
+function hasNoHeaderValue([, value]: readonly [string, string]): boolean {
+  return !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 }
 
 interface Member {

@@ -437,6 +437,50 @@ describe('the stream of a session', () => {
     }
   })
 
+  describe('BR-206: what a server without a stream cannot tell is left out of the acknowledgement', () => {
+    const listens = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a:1'] }
+    /** What is acknowledged, and what the server was asked to watch before that. */
+    async function acknowledged(get: Script | undefined, options: TestOptions = {}): Promise<unknown> {
+      const { script } = legacy({ calls: answersAll, ...(get !== undefined && { get }) })
+      await using server = await scriptedServer(script)
+      await using client = await connectLegacy(server.url, options)
+      const first = await new Promise<Call>((resolve, reject) => {
+        client
+          .call('subscriptions/listen', { notifications: listens }, { onNotice: (notice) => resolve(notice) })
+          .catch(reject)
+      })
+      const watched = server.arrived.filter(({ rpcMethod }) => rpcMethod === 'resources/subscribe')
+      await client.connection[Symbol.asyncDispose]()
+      return [first, watched.length]
+    }
+    const told = (notifications: JsonObject): Call => ({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications },
+    })
+
+    test('405', async () => {
+      expect(await acknowledged(undefined)).toEqual([told({}), 0])
+    })
+
+    test('nobody asks for the stream', async () => {
+      expect(await acknowledged((_arrived, response) => stream(response), { openStream: false })).toEqual([told({}), 0])
+    })
+
+    test('a stream that is there', async () => {
+      expect(await acknowledged((_arrived, response) => stream(response))).toEqual([
+        told({ toolsListChanged: true, resourceSubscriptions: ['a:1'] }),
+        1,
+      ])
+    })
+
+    test('a stream that shows nothing before its first event is waited for, but not for ever', async () => {
+      expect(await acknowledged(() => undefined, { clock: fastClock() })).toEqual([
+        told({ toolsListChanged: true, resourceSubscriptions: ['a:1'] }),
+        1,
+      ])
+    })
+  })
+
   test('C7: one that ends at once is opened again with growing pauses, up to a minute and no more, which an empty stream does not shorten', async () => {
     const waits: number[] = []
     const { script } = legacy({

@@ -10,6 +10,11 @@ export interface PeerPort {
   send(message: RpcMessage, options?: SendOptions): void | Promise<void>
   /** The platform's clock when absent. */
   readonly clock?: Clock | undefined
+  /**
+   * Whether what the peer sends by itself arrives here, outside of answers to requests. A carrier without a way for that says `false`;
+   * where it has yet to show, a promise that never rejects. Absent: it arrives.
+   */
+  hearsUnasked?(): boolean | Promise<boolean>
 }
 
 /**

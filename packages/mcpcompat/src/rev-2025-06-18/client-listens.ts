@@ -1,5 +1,6 @@
 import type { Call } from '../contract/call.ts'
 import { notice as noticeName } from '../contract/methods.ts'
+import type { PeerPort } from '../contract/peer-port.ts'
 import { deliver, type PendingCall } from '../contract/pending-calls.ts'
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
 import type { JsonObject } from '../jsonrpc/json.ts'
@@ -40,21 +41,40 @@ const maxHeld = 1_000
  */
 export class ClientListens {
   readonly #requests: ClientRequests
+  readonly #port: PeerPort
   readonly #onDiagnostic: OnDiagnostic | undefined
   readonly #listens = new Map<PendingCall, Listen>()
   readonly #watched = new Map<string, Watched>()
 
-  constructor(requests: ClientRequests, onDiagnostic: OnDiagnostic | undefined) {
+  constructor(requests: ClientRequests, port: PeerPort, onDiagnostic: OnDiagnostic | undefined) {
     this.#requests = requests
+    this.#port = port
     this.#onDiagnostic = onDiagnostic
   }
 
-  /** Opens a listen; it is acknowledged once the server has answered for every resource that it asks for. */
+  /**
+   * Opens a listen; it is acknowledged once the server has answered for every resource that it asks for, and with nothing where what a server
+   * sends by itself does not arrive.
+   */
   open(pending: PendingCall, capabilities: JsonObject): void {
-    const granted = grantFilter(parseListenFilter(pending.call.params), capabilities)
-    const uris = [...new Set(granted.resourceSubscriptions)]
-    const listen: Listen = { pending, granted, held: [] }
+    const wanted = grantFilter(parseListenFilter(pending.call.params), capabilities)
+    const hears = this.#port.hearsUnasked?.() ?? true
+    // No resource is this listen's before the server was asked for it.
+    const { resourceSubscriptions: _later, ...types } = wanted
+    const listen: Listen = { pending, granted: types, held: [] }
     this.#listens.set(pending, listen)
+    if (typeof hears === 'boolean') {
+      this.#begin(listen, hears ? wanted : {})
+      return
+    }
+    void hears.then((does) => {
+      if (this.#listens.has(pending)) this.#begin(listen, does ? wanted : {})
+    })
+  }
+
+  #begin(listen: Listen, granted: SubscriptionFilter): void {
+    listen.granted = granted
+    const uris = [...new Set(granted.resourceSubscriptions)]
     const refused = new Set<string>()
     let missing = uris.length
     const answered = (uri: string, isGranted: boolean): void => {

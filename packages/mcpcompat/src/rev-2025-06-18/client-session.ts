@@ -109,7 +109,7 @@ class LegacyClientSession implements LegacyClient {
     this.#declared = relayFor?.peer.capabilities ?? options.capabilities ?? {}
     this.#codec = createLegacyCodec({ revision: this.#requested })
     this.#requests = new ClientRequests(port, this.#nextId)
-    this.#listens = new ClientListens(this.#requests, this.#line.onDiagnostic)
+    this.#listens = new ClientListens(this.#requests, port, this.#line.onDiagnostic)
     this.#questions = new ServerQuestions({
       port,
       clock: port.clock ?? systemClock,

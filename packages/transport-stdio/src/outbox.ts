@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { type Resolvers, withResolvers } from './with-resolvers.ts'
+import { type Resolvers, withResolvers } from '@atenea/mcpcompat/transport'
 
 export interface Outbox {
   /**

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net'
 import { type AbortOptions, type Principal, TransportError } from '@atenea/mcpcompat'
-import { type Connection, safeDiagnostics } from '@atenea/mcpcompat/transport'
+import { type Connection, safeDiagnostics, withResolvers } from '@atenea/mcpcompat/transport'
 import { within } from './shutdown.ts'
 import { prepareSocketFolder } from './socket-folder.ts'
-import { withResolvers } from './with-resolvers.ts'
 import { assertSocketPath, bindSocket, codeOf } from './socket-path.ts'
 import { type LineOptions, type StreamConnection, createStreamConnection } from './stream-connection.ts'
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { urlToHttpOptions } from 'node:url'
-import { isSseType } from '@atenea/mcpcompat/transport'
+import { isSseType, withResolvers } from '@atenea/mcpcompat/transport'
 import { createSseDecoder, type SseDecoder } from '@atenea/transport-http'
 import { createAgents } from '@atenea/transport-http/node'
 import type { Answer, HttpPart } from './answer.ts'
@@ -322,19 +322,4 @@ class Exchange {
     // A kept connection that has more to say would say it into the next exchange.
     if (this.#head?.complete !== true) this.#request.destroy()
   }
-}
-
-/** `Promise.withResolvers`, which Node 20 does not have. */
-function withResolvers<T>(): {
-  readonly promise: Promise<T>
-  readonly resolve: (value: T) => void
-  readonly reject: (reason: Error) => void
-} {
-  let resolve!: (value: T) => void
-  let reject!: (reason: Error) => void
-  const promise = new Promise<T>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return { promise, resolve, reject }
 }

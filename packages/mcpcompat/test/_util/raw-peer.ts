@@ -1,6 +1,7 @@
 import type { Connection, Inbound } from '../../src/contract/connection.ts'
 import type { Principal } from '../../src/contract/context.ts'
 import { type Channel, channel } from '../../src/contract/streams.ts'
+import { withResolvers } from '../../src/contract/with-resolvers.ts'
 import { encodeMessage } from '../../src/jsonrpc/encode.ts'
 import { TransportError } from '../../src/jsonrpc/errors.ts'
 import type { JsonObject } from '../../src/jsonrpc/json.ts'
@@ -101,7 +102,7 @@ export function createRawPeer(principal: Principal = local, payload: 'parsed' | 
     end: () => inbound.end(),
     break: (reason = new TransportError('closed', 'broken')) => inbound.fail(reason),
     stopReading() {
-      const { promise, resolve } = withResolvers()
+      const { promise, resolve } = withResolvers<void>()
       pressure = { promise, release: resolve }
     },
     drink() {
@@ -113,14 +114,6 @@ export function createRawPeer(principal: Principal = local, payload: 'parsed' | 
     },
   }
   return peer
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => undefined
-  const promise = new Promise<void>((done) => {
-    resolve = done
-  })
-  return { promise, resolve }
 }
 
 /** Lets everything run that is due now, promises and their followers included. */

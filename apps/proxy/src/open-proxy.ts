@@ -37,7 +37,7 @@ export function openProxy({ settings, logger, context, configFile }: OpenProxyOp
     passthrough,
     async report() {
       // Whoever keeps clients away while a server is out of reach would otherwise never hear that it is back.
-      const look = signIns.looking(async () => await passthrough.lookAgain({ signal: shutdown }))
+      const look = signIns.looking(async (except) => await passthrough.lookAgain({ signal: shutdown, except }))
       await within(look, lookMs, systemClock)
       return reportStatus(
         passthrough.status(),

@@ -1,4 +1,4 @@
-export type { CreatePassthroughOptions, Passthrough } from './passthrough.ts'
+export type { CreatePassthroughOptions, LookAgainOptions, Passthrough } from './passthrough.ts'
 export { createPassthrough } from './passthrough.ts'
 export type {
   BackendConnectOptions,

@@ -46,6 +46,11 @@ export interface CreatePassthroughOptions extends MergeOptions {
   readonly clock?: Clock | undefined
 }
 
+export interface LookAgainOptions extends AbortOptions {
+  /** Names of backends that are left alone. */
+  readonly except?: ReadonlySet<string> | undefined
+}
+
 /** All backends as one server. Disposing it ends every connection to them. */
 export interface Passthrough extends Dispatcher, AsyncDisposable, Pick<Merger, 'pin'> {
   status(): PassthroughStatus
@@ -53,7 +58,7 @@ export interface Passthrough extends Dispatcher, AsyncDisposable, Pick<Merger, '
    * Looks again at backends that were lost or out of reach, where the time for that has come, so that their status does not depend on
    * somebody calling them. Starts none that nobody needed. Never rejects.
    */
-  lookAgain(options?: AbortOptions): Promise<void>
+  lookAgain(options?: LookAgainOptions): Promise<void>
 }
 
 /**
@@ -84,8 +89,9 @@ export function createPassthrough(options: CreatePassthroughOptions): Passthroug
     view: (principal, viewer) => server.view(principal, viewer),
     drain: () => merger.drain(),
     pin: (lock, context) => merger.pin(lock, context),
-    lookAgain: async ({ signal = new AbortController().signal } = {}) => {
-      await Promise.all(backends.map((backend) => backend.lookAgain(signal)))
+    lookAgain: async ({ signal = new AbortController().signal, except } = {}) => {
+      const wanted = backends.filter(({ name }) => except?.has(name) !== true)
+      await Promise.all(wanted.map((backend) => backend.lookAgain(signal)))
     },
     status: () => ({ backends: backends.map((backend) => backend.status()) }),
     async [Symbol.asyncDispose]() {

@@ -252,11 +252,14 @@ describe('atenea-proxy before a server that wants a sign-in', () => {
     // What somebody has said stands for a while; here it is forgotten.
     rmSync(join(folder, 'state/atenea/oauth/failures'), { recursive: true })
     guarded.provider.answer = 'sign-in'
+    const seen = guarded.seen.length
     for (let look = 0; look < 5; look++) {
       expect((await fetch(new URL('/readyz', place))).status).toBe(503)
       await new Promise((resolve) => void setTimeout(resolve, 300))
     }
     expect(desktop.shown).toHaveLength(1)
+    // Nor does it take the tries of those who call, or have them wait longer: nothing would come of it.
+    expect(guarded.seen).toHaveLength(seen)
     connections.push(await afterBackOff(async () => await connectHttp(place, options)))
     expect(desktop.shown).toHaveLength(2)
     expect((await fetch(new URL('/readyz', place))).status).toBe(200)

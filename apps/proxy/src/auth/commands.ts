@@ -44,6 +44,8 @@ export async function login(
       signal: shutdown,
     })
   } catch (error) {
+    // Somebody does not want to any more.
+    if (shutdown.aborted) return exitCode.failed
     throw loginFailure(error)
   }
   const signIn = await store.get(url)
@@ -79,7 +81,12 @@ export async function logout(
   const { url, setting } = await targetOf('logout', commandLine, words, environment)
   using send = createNodeSend()
   const identity = identityOf(setting)
-  const ended = await signOut(url, { store: signInStore(environment), identity, send, signal: shutdown })
+  const store = signInStore(environment)
+  const ended = await signOut(url, { store, identity, send, signal: shutdown }).catch((error: unknown) => {
+    if (!shutdown.aborted) throw loginFailure(error)
+    return 'given up' as const
+  })
+  if (ended === 'given up') return exitCode.failed
   if (ended === undefined)
     throw new ExitError(exitCode.failed, `nobody is signed in at ${url}; see: atenea-proxy accounts`)
   const { signIn, revoked, cause } = ended

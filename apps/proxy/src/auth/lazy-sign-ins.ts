@@ -23,9 +23,12 @@ export class LazySignIns implements Disposable {
     return this.#loaded?.needed(name)
   }
 
-  /** Looks at servers without asking anybody to sign in. */
-  async looking<T>(work: () => Promise<T>): Promise<T> {
-    return this.#loaded === undefined ? await work() : await this.#loaded.looking(work)
+  /** Looks at servers without asking anybody to sign in; `work` is to leave those alone where that is all that is missing. */
+  async looking<T>(work: (blocked: ReadonlySet<string>) => Promise<T>): Promise<T> {
+    const signIns = this.#loaded
+    if (signIns === undefined) return await work(new Set())
+    const blocked = await signIns.blocked()
+    return await signIns.looking(async () => await work(blocked))
   }
 
   [Symbol.dispose](): void {

@@ -8,11 +8,12 @@ export function promptText(prompt: SignInPrompt): string {
 }
 
 function deviceLines({ url, urlWithCode, code, expiresInMs }: SignInPrompt & { readonly kind: 'device' }): string[] {
+  const minutes = Math.max(1, Math.round(expiresInMs / 60_000))
   return [
     `Open on any device:  ${url}`,
     `and type the code:   ${code}`,
     ...(urlWithCode === undefined ? [] : [`or open:             ${urlWithCode}`]),
-    `The code is good for ${Math.round(expiresInMs / 60_000)} minutes.`,
+    `The code is good for ${minutes} minute${minutes === 1 ? '' : 's'}.`,
   ]
 }
 

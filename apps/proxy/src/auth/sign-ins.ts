@@ -142,6 +142,18 @@ export class SignIns implements Disposable {
     return OAuthError.is(failure) && failure.kind === 'auth' ? failure.message : undefined
   }
 
+  /** The servers at which somebody has to sign in, and has not done so elsewhere either: to look at them brings nothing. */
+  async blocked(): Promise<ReadonlySet<string>> {
+    const found = await Promise.all(
+      [...this.#known].map(async ([name, { oauth }]) => {
+        if (this.needed(name) === undefined) return []
+        const isMended = await oauth?.hasOther().catch(() => false)
+        return isMended === true ? [] : [name]
+      }),
+    )
+    return new Set(found.flat())
+  }
+
   /** While `work` looks at servers by itself, nobody is asked to sign in at one of which it is known already that somebody has to. */
   async looking<T>(work: () => Promise<T>): Promise<T> {
     this.#looks++

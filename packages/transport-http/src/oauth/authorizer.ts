@@ -42,6 +42,8 @@ export interface CreateOAuthAuthorizerOptions {
 export interface OAuthAuthorizer extends Authorizer, Disposable {
   /** Why there is no token, as far as the last attempt to get one told; `undefined` while there is one or none was needed. */
   readonly failure: OAuthError | undefined
+  /** Whether the store has tokens that the server has not refused, such as those of somebody who signed in elsewhere since `failure`. */
+  hasOther(): Promise<boolean>
 }
 
 /** How long before its end a token counts as run out, so that it does not end on its way: at most so long, and a tenth of its time. */
@@ -83,6 +85,8 @@ class Tokens implements OAuthAuthorizer {
   #bearer: AuthFields = {}
   #busy: Promise<unknown> | undefined
   #failure: OAuthError | undefined
+  /** What was refused when nothing better could be got. */
+  #refused: string | undefined
   /** Whether the present token was got by us and the server has not taken it yet. */
   #unproven = false
   /** Whether authorization servers are being talked to, and nobody else is waited for. */
@@ -118,6 +122,11 @@ class Tokens implements OAuthAuthorizer {
     return this.#failure
   }
 
+  async hasOther(): Promise<boolean> {
+    const kept = await this.#work.usable()
+    return kept !== undefined && valueOf(kept) !== this.#refused
+  }
+
   [Symbol.dispose](): void {
     this.#life.abort(new DOMException('The sign-in was given up', 'AbortError'))
   }
@@ -147,9 +156,14 @@ class Tokens implements OAuthAuthorizer {
       // Somebody else has got better ones meanwhile.
       if (sent !== undefined && this.#current !== undefined && sent !== valueOf(this.#current)) return true
       const { unattended = false } = options
-      return status === 403
-        ? await this.#stepUp(refusal, unattended, life)
-        : await this.#obtain(refusal, unattended, life)
+      try {
+        return status === 403
+          ? await this.#stepUp(refusal, unattended, life)
+          : await this.#obtain(refusal, unattended, life)
+      } catch (error) {
+        this.#refused = sent
+        throw error
+      }
     }, options)
   }
 

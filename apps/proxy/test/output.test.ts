@@ -110,6 +110,16 @@ test('what a child writes to stderr comes line by line, under the name of its se
   expect(proxy.noise).toEqual([])
 })
 
+test('a client that does not read stderr gets its answers, and the proxy ends with it', async () => {
+  await using proxy = new ProxyProcess(['--', ...stdioServer('sdk-v1')])
+  await proxy.tool('first', 'says', { line: 'hello' })
+  proxy.child.stderr?.pause()
+  const line = 'x'.repeat(20_000)
+  for (let id = 0; id < 40; id++) await proxy.tool(id, 'says', { line })
+  proxy.endInput()
+  expect(await once(proxy.child, 'exit')).toEqual([0, null])
+})
+
 test('D5: a line on stdout that is no message is told with the name of the server, and changes nothing', async () => {
   const noisy = ['sh', '-c', 'echo loading the model; exec "$@"', 'noisy', ...stdioServer('sdk-v2')]
   await using proxy = new ProxyProcess(['--', ...noisy])

@@ -1,4 +1,4 @@
-import { printErr } from './print.ts'
+import { printErr } from './print-err.ts'
 import { escaped, printable } from './printable.ts'
 import type { Redactor } from './redact.ts'
 

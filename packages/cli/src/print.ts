@@ -1,18 +1,14 @@
 /**
  * Writes text to stdout at once. For results of commands that end afterwards, never beside a protocol on stdout. A reader
- * that went away is no error.
+ * that went away is no error; a file that takes no more is one, and is thrown.
  */
 export function printOut(text: string): void {
-  writeAll(1, text)
+  const error = writeAll(1, text)
+  if (isFull(error)) throw error
 }
 
-/** Writes text to stderr at once. A reader that went away is no error. */
-export function printErr(text: string): void {
-  writeAll(2, text)
-}
-
-/** `process.stdout` and `process.stderr` would load a stream and cost milliseconds at start, and could lose what is written last. */
-function writeAll(descriptor: number, text: string): void {
+/** Gives the error that ended the writing early. `process.stdout` would load a stream and cost milliseconds at start, and could lose what is written last. */
+function writeAll(descriptor: number, text: string): unknown {
   const { writeSync } = process.getBuiltinModule('node:fs')
   const bytes = Buffer.from(text)
   let position = 0
@@ -20,15 +16,20 @@ function writeAll(descriptor: number, text: string): void {
     try {
       position += writeSync(descriptor, bytes, position)
     } catch (error) {
-      if (!isBusy(error)) return
+      if (!isBusy(error)) return error
       waitShortly()
     }
   }
+  return undefined
 }
 
 /** A pipe that its reader made non-blocking and that is full. */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+}
+
+function isFull(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT|EFBIG)$/.test(String(error.code))
 }
 
 function waitShortly(): void {

@@ -11,6 +11,7 @@ import {
   sampleReport,
   unreachableReport,
 } from '../../test/_util/sample-reports.ts'
+import { exitCodeOfRun } from '../exit-code.ts'
 import { runJunit } from './junit.ts'
 
 const schema = readFileSync(join(import.meta.dirname, '../../test/_util/junit.xsd'), 'utf8')
@@ -47,6 +48,13 @@ describe('JUnit', () => {
     const xml = runJunit(runOf(sampleReport()), 'error')
     expect(await faultsOf(xml.replace(/ classname="[^"]*"/, ''))).not.toEqual([])
     expect(await faultsOf(xml.replace('</testsuites>', ''))).not.toEqual([])
+  })
+
+  test.each(everyReport)('%s fails where the program ends with another code than 0', (_name, report) => {
+    for (const failOn of ['error', 'warning'] as const) {
+      const [, failures, errors] = countsOf(runJunit(runOf(report), failOn))
+      expect(failures === '0' && errors === '0').toBe(exitCodeOfRun(runOf(report), failOn) === 0)
+    }
   })
 
   test('what fails is what the exit code says', () => {

@@ -109,6 +109,12 @@ describe('SARIF', () => {
     expect(invocations[0]?.toolConfigurationNotifications).toHaveLength(1)
   })
 
+  test('what a server says makes no link in a viewer', () => {
+    const findings = [findingOf('error', { evidence: 'name: "[sign in](https://evil.example)"' })]
+    const [result] = log(runSarif(runOf(sampleReport({ findings })))).results
+    expect(result?.message.text).toContain('[sign in] (https://evil.example)')
+  })
+
   test('the file of a result is the configuration, or what was asked, as services that show results want it', () => {
     const uriOf = (text: string): string | undefined =>
       log(text).results[0]?.locations[0]?.physicalLocation.artifactLocation.uri

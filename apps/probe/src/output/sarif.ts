@@ -139,7 +139,7 @@ function resultOf({ id, level, text, about, report, uri }: ResultParts): object 
     ruleId: id,
     ruleIndex: ruleIndexes.get(id) ?? -1,
     level: sarifLevels[level],
-    message: { text: text.toWellFormed() },
+    message: { text: withoutLinks(text.toWellFormed()) },
     locations: [
       {
         physicalLocation: { artifactLocation: { uri }, region: { startLine: 1 } },
@@ -149,4 +149,9 @@ function resultOf({ id, level, text, about, report, uri }: ResultParts): object 
     // The same fault of the same server is one alert from run to run.
     partialFingerprints: { 'ateneaProbe/v1': `${id}:${place}` },
   }
+}
+
+/** Viewers make links of `[words](target)`, and what servers say must not become one. */
+function withoutLinks(text: string): string {
+  return text.replaceAll('](', '] (')
 }

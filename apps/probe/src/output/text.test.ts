@@ -52,6 +52,18 @@ describe('text', () => {
     }
   })
 
+  test('findings of one kind stand together, with title and repair once', () => {
+    const findings = [
+      findingOf('error', { era: 'modern', subject: 'brew', evidence: 'a' }),
+      findingOf('error', { era: 'modern', subject: 'pour', evidence: 'pour is b' }),
+    ]
+    const text = plain(runOf(sampleReport({ findings })))
+    expect(text).toMatch(/✗ error .* \(modern\)\n {6}saw: brew: a\n {6}saw: pour is b\n {6}fix: /)
+    expect(text.match(/fix: /g)).toHaveLength(1)
+    const ofBoth = plain(runOf(sampleReport({ findings: [...findings, findingOf('error', { evidence: 'c' })] })))
+    expect(ofBoth).toMatch(/saw: brew, modern: a\n {6}saw: modern: pour is b\n {6}saw: c\n/)
+  })
+
   test('a challenge is shown with where its metadata lies, and what stands on the way to a token', () => {
     const text = plain(runOf(lockedReport()))
     for (const part of [

@@ -129,24 +129,44 @@ function findings(report: Report, style: Style, isBrief: boolean): string {
   if (found.length === 0) return isBrief || moodOfReport(report) === 'bad' ? '' : 'Findings: none'
   const lines = [`Findings: ${countsOf(found)}`]
   for (const level of levels) {
+    if (isBrief && level === 'note') continue
     const chosen = found.filter((finding) => finding.level === level)
-    if (chosen.length === 0 || (isBrief && level === 'note')) continue
-    lines.push(...chosen.map((finding) => findingText(finding, style)))
+    const ids = new Set(chosen.map(({ id }) => id))
+    for (const id of ids)
+      lines.push(
+        ...kindLines(
+          chosen.filter((finding) => finding.id === id),
+          style,
+        ),
+      )
   }
   return lines.join('\n')
 }
 
-function findingText(finding: Finding, style: Style): string {
-  const { level, id, title, era, subject, evidence, repair, requirements, more } = finding
+/** Findings of one kind: what it is and how to mend it once, and what was seen of each. */
+function kindLines(alike: readonly Finding[], style: Style): string[] {
+  const [finding] = alike
+  if (finding === undefined) return []
+  const { level, id, title, repair, requirements } = finding
   const mood = levelMoods[level]
-  const about = [subject === undefined ? '' : ` — ${oneLine(subject)}`, era === undefined ? '' : ` (${era})`].join('')
-  const first = `  ${style.mood(mood, `${signs[mood]} ${level}`)} ${style.bold(id)}: ${oneLine(title)}${about}`
-  const lines = [first]
-  if (evidence !== '') lines.push(...wrapped(style, `saw: ${evidence}`, 6))
-  if (more !== undefined && more > 0) lines.push(`      and ${more} more like it`)
+  const isOfOneEra = alike.every(({ era }) => era === finding.era)
+  const about = [
+    ...(alike.length > 1 || finding.subject === undefined ? [] : [`— ${oneLine(finding.subject)}`]),
+    ...(isOfOneEra && finding.era !== undefined ? [`(${finding.era})`] : []),
+  ]
+  const head = [`${style.bold(id)}: ${oneLine(title)}`, ...about].join(' ')
+  const lines = [`  ${style.mood(mood, `${signs[mood]} ${level}`)} ${head}`]
+  for (const { subject, era, evidence, more = 0 } of alike) {
+    // evidence mostly says itself what it is about
+    const isNamed = alike.length === 1 || subject === undefined || evidence.includes(subject)
+    const which = [isNamed ? undefined : subject, isOfOneEra ? undefined : era].filter((word) => word !== undefined)
+    const saw = [which.join(', '), evidence].filter((part) => part !== '').join(': ')
+    if (saw !== '') lines.push(...wrapped(style, `saw: ${saw}`, 6))
+    if (more > 0) lines.push(`      and ${more} more like it`)
+  }
   if (level !== 'note') lines.push(...wrapped(style, `fix: ${repair}`, 6))
   if (requirements.length > 0 && level !== 'note') lines.push(style.dim(`      rule: ${requirements.join(', ')}`))
-  return lines.join('\n')
+  return lines
 }
 
 /** Worth reading where a server did not do well. */

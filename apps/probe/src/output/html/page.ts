@@ -45,7 +45,7 @@ function titleOf({ reports, notProbed, config }: Run): string {
 function summary({ reports, notProbed }: Run, idOf: (index: number) => string): Markup {
   const others = notProbed.map(({ name, reason, detail }) => {
     const mood = reason === 'disabled' ? 'plain' : 'bad'
-    return html`<tr><th scope="row"><span class="named">${badge(mood, signs[mood])} <span>${name}</span></span></th><td colspan="3">${detail}</td><td class="narrow"></td></tr>
+    return html`<tr><th scope="row"><span class="named">${badge(mood, signs[mood])} <span>${name}</span></span></th><td colspan="3"><div class="detail">${detail}</div></td><td class="narrow"></td></tr>
 `
   })
   return html`<div class="all"><h2>All servers</h2>

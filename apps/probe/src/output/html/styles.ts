@@ -71,6 +71,7 @@ figcaption { color: var(--soft); font-size: .875rem; display: flex; flex-wrap: w
 .waterfall .way { fill: var(--bar-way); } .waterfall .legacy { fill: var(--bar-legacy); } .waterfall .modern { fill: var(--bar-modern); } .waterfall .failed { fill: var(--bar-bad); }
 .key::before { content: ""; display: inline-block; width: .75rem; height: .75rem; border-radius: 3px; margin-right: .35rem; background: var(--bar-way); }
 .key.legacy::before { background: var(--bar-legacy); } .key.modern::before { background: var(--bar-modern); } .key.failed::before { background: var(--bar-bad); }
+.detail { max-width: max(10rem, calc(100vw - 16rem)); overflow-wrap: anywhere; }
 @media print { body { background: none; } .server, .all { break-inside: avoid; } .skip { display: none; } }
 @media (max-width: 40rem) { .server { padding: 1rem; } h2 { font-size: 1.25rem; } .facts { grid-template-columns: minmax(0, 1fr); gap: 0; } .facts dd { margin-bottom: .5rem; } .narrow { display: none; } }
 `

@@ -85,4 +85,9 @@ export interface BackendOptions {
   readonly askingWaitMs?: number | undefined
   /** After how long without a call a connection for one or some of the clients is closed, unless its client keeps a session with us. Default 600,000 ms. */
   readonly idleSessionMs?: number | undefined
+  /**
+   * After how long without a call the connection of a client is closed that keeps a session with us and would not hear of anything, as one on
+   * HTTP that holds no stream open and may have gone. Its next call gets another one. Default 1,800,000 ms.
+   */
+  readonly unheardSessionMs?: number | undefined
 }

@@ -105,7 +105,7 @@ export class Backend implements BackendPort, AsyncDisposable {
     const evidence = link?.evidence
     return {
       name: this.name,
-      state: isClosed ? 'closed' : (link?.state ?? 'idle'),
+      state: isClosed ? 'closed' : link === undefined || link.isClosed ? 'idle' : link.state,
       since: link?.since ?? this.#createdAt,
       requested: evidence?.requested,
       observed: evidence?.observed,
@@ -137,9 +137,11 @@ export class Backend implements BackendPort, AsyncDisposable {
   async #listen(call: Call, context: CallContext): Promise<Outcome> {
     if (this.#drain.signal.aborted) throw new RpcError(rpcCode.internalError, 'No new subscriptions are taken')
     let link: Link | undefined
+    let isBegun = false
     const leave = (): void => {
       if (link === undefined) return
       link.openCalls--
+      link.openListens--
       link.lastUsed = this.#clock.now()
       link = undefined
     }
@@ -151,9 +153,13 @@ export class Backend implements BackendPort, AsyncDisposable {
         peer: context.peer,
         connect: async (signal) => {
           leave()
+          // A subscription by itself is no reason to connect for a client that seems to have gone.
+          if (isBegun) await this.#links.awake(context, signal)
+          isBegun = true
           const made = await this.#links.connect(context, signal)
           link = made.link
           link.openCalls++
+          link.openListens++
           return made.connection
         },
         retryInMs: () => this.#links.of(context)?.retryInMs ?? 0,

@@ -27,6 +27,8 @@ export class Link implements AsyncDisposable {
   /** The connection, while it stands. */
   connection: ClientConnection | undefined
   openCalls = 0
+  /** How many of the open calls are subscriptions. */
+  openListens = 0
   /** Calls that ended without an answer since one went well. */
   lostCalls = 0
   lastUsed: number

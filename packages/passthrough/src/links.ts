@@ -19,6 +19,8 @@ import {
   createCallerContext,
   keepsSessions,
   type PeerSession,
+  type Resolvers,
+  withResolvers,
 } from '@atenea/mcpcompat/transport'
 import { AskingPool, type Lease } from './asking-pool.ts'
 import { asksOf, hasAsks } from './asks-of.ts'
@@ -78,6 +80,8 @@ export class Links implements AsyncDisposable {
   /** The connection of everybody, where the backend keeps no sessions. */
   #channel: Link | undefined
   readonly #links = new Map<LinkKey, Link>()
+  /** Clients whose connection was closed since they seem to have gone; their subscriptions wait for the next call. */
+  readonly #resting = new Map<PeerSession, Resolvers<void>>()
   /** Counts the tries until the backend has shown what it is, whoever makes them. */
   readonly #firstBackOff: BackOff
   /** The connection that will show it. */
@@ -148,6 +152,7 @@ export class Links implements AsyncDisposable {
 
   /** Gives the connection of a client, made when there is none. */
   async connect(client: BackendClient, signal: AbortSignal): Promise<{ link: Link; connection: ClientConnection }> {
+    if (client.session !== undefined) this.#wake(client.session)
     for (;;) {
       if (this.isClosed) throw new TransportError('closed', 'The proxy is shutting down')
       if (this.keepsSessions === undefined) {
@@ -165,6 +170,12 @@ export class Links implements AsyncDisposable {
       // It may have turned out that this is the connection of somebody else.
       if (this.of(client) === link) return { link, connection }
     }
+  }
+
+  /** Resolves when a client is there again whose connection was closed since it seemed to have gone. Rejects with the signal's reason. */
+  async awake({ session }: BackendClient, signal: AbortSignal): Promise<void> {
+    const resting = session === undefined ? undefined : this.#resting.get(session)
+    if (resting !== undefined) await abortable(resting.promise, signal)
   }
 
   /** The connection for a call, which it may have to itself. */
@@ -291,8 +302,8 @@ export class Links implements AsyncDisposable {
     if (canBeAsked) this.#asking.set(link, key)
     if (session === undefined && bridgesInput) this.#anyOf.set(principal.id, link)
     // The connection goes with the client.
-    if (session !== undefined) session.scope.defer(() => this.#close(key, link))
-    else this.#sweepLater()
+    if (session !== undefined) session.scope.defer(() => this.#left(session, link))
+    this.#sweepLater()
     return link
   }
 
@@ -313,7 +324,29 @@ export class Links implements AsyncDisposable {
     }
   }
 
+  #left(session: PeerSession, link: Link): Promise<void> {
+    this.#resting.delete(session)
+    return this.#close(session, link)
+  }
+
+  /** Closes the connection of a client that seems to have gone, and of nobody else. */
+  #rest(session: PeerSession, link: Link): void {
+    this.#resting.set(session, withResolvers())
+    void this.#close(session, link)
+    this.#around.onDiagnostic?.({
+      level: 'info',
+      code: 'client-away',
+      message: `A client of ${this.#name} was silent for long and holds no stream; its connection was closed until it calls again.`,
+    })
+  }
+
+  #wake(session: PeerSession): void {
+    this.#resting.get(session)?.resolve()
+    this.#resting.delete(session)
+  }
+
   #close(key: LinkKey, link: Link): Promise<void> {
+    if (link.isClosed) return link[Symbol.asyncDispose]()
     if (this.#links.get(key) === link) this.#links.delete(key)
     this.#asking.delete(link)
     for (const [id, any] of this.#anyOf) if (any === link) this.#anyOf.delete(id)
@@ -339,14 +372,19 @@ export class Links implements AsyncDisposable {
   }
 
   #sweepLater(): void {
-    const { idleSessionMs = 600_000 } = this.#options
-    this.#sweep ??= this.#around.clock.after(Math.max(10, idleSessionMs / 4), () => {
+    const { idleSessionMs = 600_000, unheardSessionMs = 1_800_000 } = this.#options
+    const { clock } = this.#around
+    this.#sweep ??= clock.after(Math.max(10, Math.min(idleSessionMs, unheardSessionMs) / 4), () => {
       this.#sweep = undefined
-      const oldest = this.#around.clock.now() - idleSessionMs
+      const now = clock.now()
       for (const [key, link] of this.#links) {
-        if (typeof key === 'string' && link.openCalls === 0 && link.lastUsed < oldest) void this.#close(key, link)
+        if (typeof key === 'string') {
+          if (link.openCalls === 0 && link.lastUsed < now - idleSessionMs) void this.#close(key, link)
+        } else if (!key.isReachable && link.openCalls === link.openListens && link.lastUsed < now - unheardSessionMs) {
+          this.#rest(key, link)
+        }
       }
-      if ([...this.#links.keys()].some((key) => typeof key === 'string')) this.#sweepLater()
+      if (this.#links.size > 0) this.#sweepLater()
     })
   }
 }

@@ -1,5 +1,5 @@
-import { type JsonObject, TransportError } from '@atenea/mcpcompat'
-import { metaKey } from '@atenea/mcpcompat/transport'
+import { createRevisionPolicy, type JsonObject, legacyRevision, TransportError } from '@atenea/mcpcompat'
+import { createServerSession, metaKey, parseMessage, type RpcMessage } from '@atenea/mcpcompat/transport'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { BackendOptions } from '../src/index.ts'
 import { createManualClock, type ManualClock } from './_util/manual-clock.ts'
@@ -451,5 +451,68 @@ describe('sessions', () => {
     expect(backend.wire.closed).toBe(true)
     expect((await client.ask('tools/call', call)).value.result).toBeDefined()
     expect(backend.wires).toHaveLength(2)
+  })
+
+  /** A client that keeps a session but holds no stream open, as many do on HTTP. */
+  async function unheardClient(options: Partial<CreateBackendOptions> = {}) {
+    const clock = createManualClock()
+    const backend = createBackend({ kind: 'legacy', unheardSessionMs: 1_000, ...options })
+    backend.onRequest = () => ({ content: [] })
+    const { passthrough } = createRig([backend], { clock })
+    const told: RpcMessage[] = []
+    const port = { send: (message: RpcMessage) => void told.push(message), clock, isReachable: false }
+    const session = createServerSession(passthrough, port, { policy: createRevisionPolicy() })
+    const say = async (message: JsonObject): Promise<void> => {
+      const parsed = parseMessage(JSON.stringify({ jsonrpc: '2.0', ...message }), 'text')
+      session.receive(parsed as RpcMessage, { principal: { id: 'p', authenticated: true }, hints: {} })
+      await turn()
+    }
+    const clientInfo = { name: 'c', version: '1' }
+    const params = { protocolVersion: legacyRevision, capabilities: {}, clientInfo }
+    await say({ id: 0, method: 'initialize', params })
+    await say({ method: 'notifications/initialized' })
+    await say({ id: 1, method: 'tools/call', params: call })
+    const silence = async (ms: number): Promise<void> => {
+      clock.advance(ms)
+      await turn()
+    }
+    return { clock, backend, passthrough, port, session, told, say, silence }
+  }
+
+  test('the connection of a client that would hear of nothing and is silent for long is closed until it calls again', async () => {
+    const { backend, passthrough, session, told, say, silence } = await unheardClient()
+    await silence(900)
+    expect(backend.wire.closed).toBe(false)
+    await silence(1_000)
+    expect(backend.wire.closed).toBe(true)
+    await silence(600_000)
+    // The subscription to the lists is no reason to connect again.
+    expect(backend.wires).toHaveLength(1)
+    expect(passthrough.status().backends).toMatchObject([{ state: 'idle', connections: 0 }])
+    told.length = 0
+    await say({ id: 2, method: 'tools/call', params: call })
+    expect(backend.wires).toHaveLength(2)
+    expect(told.find((message) => 'id' in message && message.id === 2)).toMatchObject({ kind: 'result' })
+    expect(told.map((message) => ('method' in message ? message.method : ''))).toContain(
+      'notifications/tools/list_changed',
+    )
+    backend.wire.write({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    await turn()
+    expect(told.at(-1)).toMatchObject({ method: 'notifications/tools/list_changed' })
+    await silence(2_000)
+    expect(backend.wire.closed).toBe(true)
+    await session.close(new Error('over'))
+  })
+
+  test('one that can be told, or that waits for an answer, keeps its connection', async () => {
+    const { backend, port, session, say, silence } = await unheardClient()
+    port.isReachable = true
+    await silence(600_000)
+    port.isReachable = false
+    backend.onRequest = undefined
+    await say({ id: 2, method: 'tools/call', params: call })
+    await silence(60_000)
+    expect([backend.wires.length, backend.wire.closed]).toEqual([1, false])
+    await session.close(new Error('over'))
   })
 })

@@ -1,5 +1,5 @@
-import { createRevisionPolicy, type JsonObject, legacyRevision, revisionsOf } from '@atenea/mcpcompat'
-import { isSessionId } from '@atenea/mcpcompat/transport'
+import { createRevisionPolicy, type Dispatcher, type JsonObject, legacyRevision, revisionsOf } from '@atenea/mcpcompat'
+import { isSessionId, type PeerSession } from '@atenea/mcpcompat/transport'
 import type { CreateHttpHandlerOptions } from '@atenea/transport-http'
 import { describe, expect, test } from 'vitest'
 import { createServedCore } from '../src/served-core.ts'
@@ -28,7 +28,7 @@ describe.each([
   async function served(
     use: (carrier: HttpCarrier) => Promise<void>,
     options: Partial<CreateHttpHandlerOptions> = {},
-    dispatcher = createServedCore(),
+    dispatcher: Dispatcher = createServedCore(),
   ): Promise<void> {
     const carrier = await open(dispatcher, { policy, ...options })
     try {
@@ -118,6 +118,32 @@ describe.each([
         'notifications/tools/list_changed',
       ])
     })
+  })
+
+  test('a session says whether its client would hear of something now', async () => {
+    const core = createServedCore()
+    let kept: PeerSession | undefined
+    const looking: Dispatcher = {
+      call(call, context) {
+        kept = context.session
+        return core.call(call, context)
+      },
+      view: (principal, viewer) => core.view(principal, viewer),
+      drain: () => core.drain(),
+    }
+    await served(
+      async (carrier) => {
+        const session = await openSession(carrier)
+        await session.ask('tools/call', echo)
+        expect(kept?.isReachable).toBe(false)
+        const stream = await session.bare('GET')
+        expect(kept?.isReachable).toBe(true)
+        stream.leave()
+        await until(() => kept?.isReachable === false)
+      },
+      {},
+      looking,
+    )
   })
 
   test('LG-GET-02: a second GET replaces the first, and what nobody was given waits for it', async () => {

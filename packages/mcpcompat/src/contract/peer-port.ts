@@ -15,6 +15,8 @@ export interface PeerPort {
    * where it has yet to show, a promise that never rejects. Absent: it arrives.
    */
   hearsUnasked?(): boolean | Promise<boolean>
+  /** Whether the peer would hear now what belongs to none of its requests. Absent: it would. */
+  readonly isReachable?: boolean
 }
 
 /**

@@ -12,6 +12,8 @@ export interface PeerSession {
   readonly declared: JsonObject
   /** Ends with the session. */
   readonly scope: Scope
+  /** Whether the client would hear now what belongs to none of its calls; one on HTTP would not that holds no stream open. */
+  readonly isReachable: boolean
   /** The lowest level of log messages that the client asked for; `undefined` while it has not said. */
   readonly wantedLevel: LogLevel | undefined
   /**

@@ -30,6 +30,7 @@ export interface OpenSessionOptions {
   readonly ask: (request: Call, options: PeerAskOptions) => Promise<JsonRecord>
   /** Tells the client something of somebody else. */
   readonly tell: (notice: Call, related: CallContext | undefined) => void
+  readonly isReachable: () => boolean
   readonly onDiagnostic: OnDiagnostic | undefined
 }
 
@@ -66,6 +67,10 @@ export class OpenSession implements SessionFacts, PeerSession {
 
   get declared(): JsonObject {
     return this.handshake.declared
+  }
+
+  get isReachable(): boolean {
+    return this.#options.isReachable()
   }
 
   ask(request: Call, options: PeerAskOptions = {}): Promise<JsonRecord> {

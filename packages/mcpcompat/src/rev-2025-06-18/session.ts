@@ -277,6 +277,7 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
       forward: (notice) => this.#forward(notice),
       ask: (request, options) => this.#relay(session, request, options),
       tell: (notice, related) => this.#tell(session, notice, related),
+      isReachable: () => this.#port.isReachable ?? true,
       onDiagnostic: this.#onDiagnostic,
     })
     this.#session = session

@@ -99,6 +99,10 @@ export class HttpSession implements PeerPort {
     return this.#arriving !== undefined || (this.#posts?.size ?? 0) > 0
   }
 
+  get isReachable(): boolean {
+    return this.#events !== undefined || this.busy
+  }
+
   // what the client sends
 
   /** Takes a request. Its answer goes to this exchange. */

@@ -557,6 +557,7 @@ describe('requests of the server', () => {
       { id: 2, error: { code: -32_603 } },
       { id: 3, error: { code: -32_601 } },
     ])
+    expect(server.diagnostics.filter(({ code }) => code === 'question-unasked')).toHaveLength(3)
   })
 
   test('BR-223: a carrier that knows the stream says which call is meant', async () => {

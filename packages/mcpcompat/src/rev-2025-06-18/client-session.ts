@@ -118,6 +118,8 @@ class LegacyClientSession implements LegacyClient {
       maxParked: options.maxParked ?? 256,
       suspend: (pending, ask) => this.#line.pending.resolve(pending, ask),
       resume: (call, context) => this.#goOn(call, context),
+      unasked: (name, why) =>
+        this.#line.report('warning', 'question-unasked', `The server asked ${name}, and nobody was asked: ${why}.`),
       abandon: (pending, error) => {
         this.#line.pending.reject(pending, error)
         this.#cancel(pending)

@@ -35,6 +35,8 @@ export interface ServerQuestionsOptions {
   readonly suspend: (pending: PendingCall, ask: Outcome) => void
   /** Goes on with a call, as its client does with one that is resumed. */
   readonly resume: (call: Call, context: CallContext) => Promise<Outcome>
+  /** Hears of a question that nobody was asked, and why. */
+  readonly unasked: (name: string, why: string) => void
   /** Cancels the request on the wire of a call that nobody resumed; `error` is for its caller, where there is one. */
   readonly abandon: (pending: PendingCall, error: RpcError) => void
 }
@@ -104,6 +106,7 @@ export class ServerQuestions {
     const [pending] = candidates
     const conversation = candidates.length === 1 && pending !== undefined ? this.#conversationOf(pending) : undefined
     if (conversation === undefined || hasEnough(conversation, call)) {
+      this.#options.unasked(call.method, whyAlone(candidates.length, conversation))
       this.#answerAlone(message.id, message.method, rpcCode.methodNotFound)
       return
     }
@@ -294,6 +297,12 @@ function withoutToken(params: JsonRecord): JsonRecord {
   const { [metaKey.progressToken]: _token, ...kept } = meta
   const { _meta: _dropped, ...rest } = toObject(params)
   return Object.keys(kept).length > 0 ? { ...rest, _meta: kept } : rest
+}
+
+function whyAlone(candidates: number, conversation: Conversation | undefined): string {
+  if (candidates === 0) return 'no call is open whose caller could be asked'
+  if (candidates > 1) return 'it does not say which of several open calls it means'
+  return conversation === undefined ? 'too many calls wait for answers' : 'too much is asked in this call already'
 }
 
 /** Whether the caller, who has to be shown all of it, is asked so much already that there is no room for another question. */

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createGenerator } from '../generator.ts'
 import { openHttp, portOf } from '../http/http-session.ts'
@@ -9,6 +6,7 @@ import { type Job, patienceMs } from '../session.ts'
 import type { Era, Target } from '../targets.ts'
 import type { Exchange } from '../wire.ts'
 import { freePort, somebodyListens } from './free-port.ts'
+import { privateFolders } from './private-folders.ts'
 import type { ProxyTarget } from './proxy-targets.ts'
 import { backOf, frontOf, type Route } from './routes.ts'
 
@@ -38,19 +36,6 @@ export interface ProxySessionOptions {
   readonly core?: number | undefined
   /** For the proxy. */
   readonly env?: Readonly<Record<string, string>>
-}
-
-/** What proxies keep. Gone with this process. */
-const folder = mkdtempSync(join(tmpdir(), 'atenea-bench-'))
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-
-/**
- * Caches last from one start to the next. Each start has a home of its own, since there are programs that wait for one before them which
- * they find written down there and which was killed.
- */
-function privateFolders(): Readonly<Record<string, string>> {
-  const home = mkdtempSync(join(folder, 'home-'))
-  return { HOME: home, XDG_CACHE_HOME: join(folder, 'cache'), XDG_STATE_HOME: join(home, 'state') }
 }
 
 /** Starts a bare server and a proxy in front of it, opens the proxy as a client of the era does, runs `body`, and ends both. */

@@ -1,7 +1,8 @@
 import { withDeadline } from '../deadline.ts'
 import { createHttpGenerator } from '../http/http-generator.ts'
 import type { ServerProcess } from '../server-process.ts'
-import { demand, type Scenario, scaledTo } from './scenario.ts'
+import { type Scenario, scaledTo } from './scenario.ts'
+import { demand } from './trial.ts'
 
 const maxSessions = 10_000
 const sessionTimeoutMs = 5_000

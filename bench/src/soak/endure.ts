@@ -4,26 +4,12 @@ import { createHttpGenerator } from '../http/http-generator.ts'
 import { withHttpSession } from '../http/http-session.ts'
 import { collect } from '../http/standing-streams.ts'
 import { revisionOf } from '../revision-of.ts'
-import type { ServerProcess } from '../server-process.ts'
 import { targets } from '../targets.ts'
 import { createWire, echoExchange } from '../wire.ts'
-import { demand, type Scenario } from './scenario.ts'
+import type { Scenario } from './scenario.ts'
+import { settledHeap } from './settled-heap.ts'
+import type { Endurance } from './trial.ts'
 
-/** What a scenario did to the server. */
-export interface Endurance {
-  readonly scenario: Scenario
-  readonly what: string
-  readonly seconds: number
-  /** Calls of somebody else who was served meanwhile, one at a time, and the longest that one took. */
-  readonly calls: number
-  readonly slowestMs: number
-  readonly heapBefore: number
-  readonly heapAfter: number
-  readonly peakResident: number
-}
-
-/** A heap may be larger afterwards by what code and caches have grown meanwhile. */
-const heapSlackBytes = 3e6
 /** A bystander who waits longer than this was not served. */
 const bystanderMs = 15_000
 
@@ -60,27 +46,14 @@ export async function endure(scenario: Scenario, scale: number): Promise<Enduran
     own.close()
     const seconds = (performance.now() - started) / 1_000
     const heapAfter = await settledHeap(server, heapBefore)
-    demand(heapAfter <= heapBefore + heapSlackBytes, `memory comes back (${heapBefore} before, ${heapAfter} after)`)
     const { calls, slowestMs } = bystander
     return {
-      scenario,
       what,
       seconds,
-      calls,
-      slowestMs,
+      bystander: { calls, slowestMs },
       heapBefore,
       heapAfter,
       peakResident: peakMemoryBytes(server.pid),
     }
   })
-}
-
-/** Connections take a moment to be gone. */
-async function settledHeap(server: ServerProcess, before: number): Promise<number> {
-  let heap = await collect(server)
-  for (let left = 20; left > 0 && heap > before + heapSlackBytes; left--) {
-    await delay(500)
-    heap = await collect(server)
-  }
-  return heap
 }

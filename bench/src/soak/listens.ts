@@ -1,6 +1,7 @@
 import { fanOut, openStreams } from '../http/standing-streams.ts'
 import { echoExchange } from '../wire.ts'
-import { demand, type Scenario, scaledTo } from './scenario.ts'
+import { type Scenario, scaledTo } from './scenario.ts'
+import { demand } from './trial.ts'
 
 /** Many open listens while calls go on: all hear of a change, before the calls and after. */
 export const listensScenario: Scenario = {

@@ -1,7 +1,8 @@
 import { postTemplate } from '../http/http-request.ts'
 import { echoExchange } from '../wire.ts'
-import { demand, type Scenario, scaledTo } from './scenario.ts'
+import { type Scenario, scaledTo } from './scenario.ts'
 import { allEnded, openStrange } from './strange-socket.ts'
+import { demand } from './trial.ts'
 
 const bodyTimeoutMs = 2_000
 const requestsEach = 4

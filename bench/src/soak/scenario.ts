@@ -22,8 +22,3 @@ export interface Scenario {
 export function scaledTo({ scale }: Pick<Scene, 'scale'>, count: number): number {
   return Math.max(2, Math.round(count * scale))
 }
-
-/** Throws when a promise of the soak is broken. */
-export function demand(holds: boolean, promise: string): void {
-  if (!holds) throw new Error(`broken promise: ${promise}`)
-}

@@ -1,6 +1,7 @@
 import { postRequest } from '../http/http-request.ts'
-import { demand, type Scenario, scaledTo } from './scenario.ts'
+import { type Scenario, scaledTo } from './scenario.ts'
 import { allEnded, countStatuses, openStrange } from './strange-socket.ts'
+import { demand } from './trial.ts'
 
 const bodyTimeoutMs = 3_000
 

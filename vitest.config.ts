@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -24,6 +25,8 @@ function sourceAliases(): { find: RegExp; replacement: string }[] {
 export default defineConfig({
   test: {
     testTimeout: 60_000,
+    // Two also where there are two cores: the long files wait for processes most of their time.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         extends: true,

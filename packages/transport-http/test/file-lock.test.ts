@@ -63,6 +63,20 @@ test('the number of a process that was given out again is not taken for the hold
   expect(await waitFor()).toBeLessThan(2_000)
 })
 
+test('a holder that somebody has stopped is believed for a minute, and gives way then', async (context) => {
+  context.skip(process.platform !== 'linux', 'needs the states of processes')
+  const held = start('hold')
+  await once(held.stdout, 'data')
+  held.kill('SIGSTOP')
+  await expect(waitFor(AbortSignal.timeout(400))).rejects.toThrow('timeout')
+  const longAgo = new Date(Date.now() - 120_000)
+  utimesSync(lock, longAgo, longAgo)
+  expect(await waitFor()).toBeLessThan(2_000)
+  held.kill('SIGKILL')
+  await once(held, 'exit')
+  expect(readdirSync(folder)).toEqual([])
+})
+
 test('a holder of another machine or container is believed while it shows signs of life', async () => {
   const own = await holder()
   writeFileSync(lock, JSON.stringify({ ...own, id: 'other', world: 'elsewhere' }))

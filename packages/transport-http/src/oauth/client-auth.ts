@@ -1,4 +1,5 @@
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi'
+import { basicAuthorization } from '../auth/basic.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /** How a client shows at the token endpoint who it is. */
@@ -43,7 +44,7 @@ export async function clientAuth(client: OAuthClient, server: AuthorizationServe
     case 'client_secret_basic': {
       const secret = secretOf(client)
       return (_server, { client_id: id }, _body, headers) =>
-        headers.set('authorization', `Basic ${btoa(`${formEncoded(id)}:${formEncoded(secret)}`)}`)
+        headers.set('authorization', basicAuthorization(id, secret))
     }
     case 'private_key_jwt':
       return await privateKeyJwt(client)
@@ -66,9 +67,4 @@ function secretOf({ clientSecret }: OAuthClient): string {
   if (clientSecret === undefined)
     throw new OAuthError('no-registration', 'The client has no secret, which its method needs.')
   return clientSecret
-}
-
-/** As forms are written (RFC 6749, section 2.3.1), which leaves letters, digits and `-_.*` alone: servers that forget to decode see them too. */
-function formEncoded(text: string): string {
-  return new URLSearchParams({ x: text }).toString().slice(2)
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@atenea/mcpcompat'
+import { basicAuthorization } from '../auth/basic.ts'
 import { safeUrl } from '../safe-url.ts'
 import { type AccessToken, isFor, principalOf, refuseBound, type TokenChecker } from './access-token.ts'
 import type { AskJson } from './ask-json.ts'
@@ -105,13 +106,9 @@ export class IntrospectionChecker implements TokenChecker {
       form.set('client_secret', clientSecret)
       return { headers, body: form.toString() }
     }
-    const authorization = `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`)}`
+    const authorization = basicAuthorization(clientId, clientSecret)
     return { headers: { ...headers, authorization }, body: form.toString() }
   }
-}
-
-function formEncoded(text: string): string {
-  return new URLSearchParams({ '': text }).toString().slice(1)
 }
 
 /** A time in seconds since 1970, as milliseconds; one that is no number never comes. */

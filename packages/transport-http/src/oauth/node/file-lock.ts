@@ -26,7 +26,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, { si
   const own: Holder = {
     id: crypto.randomUUID(),
     pid: process.pid,
-    start: await startOf(process.pid),
+    start: (await processOf(process.pid))?.start,
     world: await world(),
   }
   while (!(await acquired(path, own))) {
@@ -111,8 +111,12 @@ function isHolder(value: unknown): value is Holder {
 async function isAlive(holder: Holder, path: string): Promise<boolean> {
   if (holder.world === (await world())) {
     if (!runs(holder.pid)) return false
-    const start = await startOf(holder.pid)
-    if (start !== undefined && holder.start !== undefined) return start === holder.start
+    const found = await processOf(holder.pid)
+    if (found !== undefined && holder.start !== undefined) {
+      if (found.isOver || found.start !== holder.start) return false
+      // Somebody who stopped a program in a terminal does not stop all others with it.
+      if (!found.isStopped) return true
+    }
   }
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
   return Date.now() - mtimeMs < silentMs
@@ -128,12 +132,20 @@ function runs(pid: number): boolean {
   }
 }
 
-async function startOf(pid: number): Promise<string | undefined> {
+interface ProcessState {
+  readonly start: string | undefined
+  /** It has ended and was not looked after yet: it holds nothing. */
+  readonly isOver: boolean
+  /** It does nothing until somebody lets it go on. */
+  readonly isStopped: boolean
+}
+
+/** What the kernel says of a process, where it does. */
+async function processOf(pid: number): Promise<ProcessState | undefined> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8')
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    // A process that has ended and was not looked after yet holds nothing.
-    return fields[0] === 'Z' ? 'ended' : fields[19]
+    return { start: fields[19], isOver: fields[0] === 'Z', isStopped: fields[0] === 'T' }
   } catch {
     return undefined
   }

@@ -336,6 +336,15 @@ describe('a server that always wants more', () => {
     expect(searchParams.getAll('client_id')).toEqual(['made'])
   })
 
+  test.each(['\u001B[2J', ' ', 'ü'])('an authorization server is not called %j', async (text) => {
+    issuer.route('/.well-known/oauth-protected-resource/mcp', (_asked, response) =>
+      answer(response, 200, { resource: issuer.url, authorization_servers: [`${issuer.origin}/${text}`] }),
+    )
+    const error = await failureOf(authorizerOf().renew(refusal(), {}))
+    expect(error.code).toBe('metadata')
+    expect(error.message).not.toContain(text.trim() === '' ? '/ ' : text)
+  })
+
   test('of a hundred authorization servers that do not answer, five are asked', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `${issuer.origin}/as${index}`)
     issuer.route('/.well-known/oauth-protected-resource/mcp', (_asked, response) =>

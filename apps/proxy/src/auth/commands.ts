@@ -1,4 +1,13 @@
-import { type AppContext, type ExitCode, ExitError, exitCode, printOut, stateDir, UsageError } from '@atenea/cli'
+import {
+  type AppContext,
+  type ExitCode,
+  ExitError,
+  exitCode,
+  printable,
+  printOut,
+  stateDir,
+  UsageError,
+} from '@atenea/cli'
 import { logDiagnostics } from '@atenea/fronts'
 import { createRevisionPolicy, revisionsOf, TransportError } from '@atenea/mcpcompat'
 import { connectHttp, HttpAuthError } from '@atenea/transport-http'
@@ -140,7 +149,8 @@ function accountText(signIn: SignIn): string {
       : expiresAt === undefined
         ? 'its end is not known'
         : `${expiresAt < Date.now() ? 'ended' : 'ends'} ${new Date(expiresAt).toISOString()}`
-  return `${server}\n  by ${issuer}, since ${new Date(signedInAt).toISOString()}, ${end}${scopes === undefined ? '' : `; scopes: ${scopes}`}\n`
+  const granted = scopes === undefined ? '' : `; scopes: ${printable(scopes)}`
+  return `${server}\n  by ${issuer}, since ${new Date(signedInAt).toISOString()}, ${end}${granted}\n`
 }
 
 /** The server that a command is about: a URL, or the name or the URL of one in a configuration. */

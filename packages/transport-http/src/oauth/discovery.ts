@@ -141,6 +141,10 @@ export async function discoverIssuer(
   issuer: string,
   options: DiscoverOptions & { readonly legacy: boolean },
 ): Promise<IssuerInfo> {
+  // The parser would mend what is compared, kept and shown as it is written.
+  if (/[^\x21-\x7E]/.test(issuer)) {
+    throw new OAuthError('metadata', 'The authorization server has characters in its name that no URL has.')
+  }
   options.http.guard(issuer, 'authorization server')
   const { search, hash } = new URL(issuer)
   if (search !== '' || hash !== '') {

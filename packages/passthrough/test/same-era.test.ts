@@ -1,7 +1,7 @@
 import type { JsonObject } from '@atenea/mcpcompat'
 import { metaKey } from '@atenea/mcpcompat/transport'
 import { afterEach, describe, expect, test } from 'vitest'
-import { clientInfo, connected, createBackend, createRig, endAll, errorOf, resultOf } from './_util/rig.ts'
+import { clientInfo, connected, createBackend, createRig, endAll, errorOf, metaIn, resultOf } from './_util/rig.ts'
 import { turn } from './_util/wire.ts'
 
 afterEach(endAll)
@@ -80,6 +80,33 @@ describe('legacy to legacy', () => {
     expect(cancel.value.params?.['requestId']).toBe(question.value.id)
     client.write(resultOf(question.value.id, { roots: [] }))
     expect((await backend.wire.rest()).filter(({ id }) => id === 1)).toEqual([])
+  })
+
+  test('BR-307: progress of the client with a question comes back under the token of the backend, while it is open and grows', async () => {
+    const { client, backend } = await connected('legacy', 'legacy', { client: { capabilities: declared } })
+    const params = { messages: [], maxTokens: 1, _meta: { progressToken: 'theirs', 'x-1': 1 } }
+    backend.wire.write({ jsonrpc: '2.0', id: 'q', method: 'sampling/createMessage', params })
+    const question = (await client.next()).value
+    const token = metaIn({ text: '', value: question })['progressToken']
+    expect(question.params).toEqual({ ...params, _meta: { progressToken: question.id, 'x-1': 1 } })
+    const progressed = (progress: string, progressToken = token): void =>
+      client.write(
+        `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${JSON.stringify(progressToken)},"progress":${progress},"total":9007199254740993}}`,
+      )
+    for (const progress of ['1', '1', '0.5', '2.50']) progressed(progress)
+    progressed('3', 'theirs')
+    progressed('3', 999)
+    const told = [await backend.wire.next(), await backend.wire.next()].map(({ text }) => text)
+    expect(told).toEqual(
+      ['1', '2.50'].map(
+        (progress) =>
+          `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"theirs","progress":${progress},"total":9007199254740993}}`,
+      ),
+    )
+    client.write(resultOf(question.id, { role: 'assistant' }))
+    await backend.wire.next(({ id }) => id === 'q')
+    progressed('4')
+    expect(await backend.wire.rest()).toEqual([])
   })
 
   test('BR-307: a question of a kind that the client did not declare is -32601', async () => {

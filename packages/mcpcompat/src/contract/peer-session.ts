@@ -30,6 +30,8 @@ export interface PeerSession {
 export interface PeerAskOptions extends AbortOptions {
   /** The call on whose behalf is asked, where that is known. */
   readonly related?: CallContext | undefined
+  /** Hears of the progress that the client makes. When it is given, the client gets a token of its own in place of the one in the request. */
+  readonly onProgress?: ((params: JsonRecord) => void) | undefined
 }
 
 export interface PeerSessionListener {

@@ -1,4 +1,4 @@
-import { type JsonRecord, toText } from './json.ts'
+import { type JsonRecord, type JsonValue, toText } from './json.ts'
 import { JsonText } from './json-text.ts'
 import { toLine } from './line.ts'
 
@@ -19,6 +19,13 @@ export function addMembers(record: JsonRecord, added: string): JsonText {
 /** The same object without some members. Of members that were given twice, the one that counts is kept. */
 export function omitMembers(record: JsonText, omitted: (key: string) => boolean): JsonText {
   return record.without(omitted)
+}
+
+/** The same object with one member set; source text stays what it is otherwise. */
+export function withMember(record: JsonRecord, key: string, value: JsonValue): JsonRecord {
+  if (!JsonText.is(record)) return { ...record, [key]: value }
+  const text = toText(value)
+  return record.has(key) ? replaceMember(record, key, text) : addMembers(record, `${JSON.stringify(key)}:${text}`)
 }
 
 /** The same object with the value of one of its members replaced by other JSON text. */

@@ -5,12 +5,16 @@ import type { Clock } from '../contract/clock.ts'
 import { toRpcError } from '../contract/failure.ts'
 import { method, notice } from '../contract/methods.ts'
 import type { PeerPort } from '../contract/peer-port.ts'
+import type { PeerAskOptions } from '../contract/peer-session.ts'
 import { within } from '../contract/within.ts'
 import { withResolvers } from '../contract/with-resolvers.ts'
 import { missingCapability, missingForInput } from '../input-requests.ts'
+import { withMember } from '../jsonrpc/edit.ts'
 import { AteneaError, RpcError, rpcCode } from '../jsonrpc/errors.ts'
-import type { JsonRecord } from '../jsonrpc/json.ts'
+import { isJsonObject, type JsonRecord } from '../jsonrpc/json.ts'
 import type { RpcId, RpcResponse } from '../jsonrpc/message.ts'
+import { memberOf } from '../member.ts'
+import { metaKey } from '../meta.ts'
 import type { LegacyFeatures } from './features.ts'
 import { questionForLegacy } from './question-form.ts'
 
@@ -32,11 +36,17 @@ export class UnansweredError extends AteneaError {
 
 interface OpenQuestion {
   readonly method: string
-  /** Somebody else's question: its answer, also a refusal, is for them to read. */
-  readonly relayed: boolean
+  /** Set for somebody else's question: its answer, also a refusal, is for them to read. */
+  readonly relayed: Relayed | undefined
   readonly resolve: (answer: JsonRecord) => void
   readonly reject: (reason: unknown) => void
   readonly timer: Disposable
+}
+
+/** What passes between a client and somebody whose question was put to it. */
+interface Relayed {
+  readonly onProgress: PeerAskOptions['onProgress']
+  lastProgress: number
 }
 
 /**
@@ -98,11 +108,8 @@ export class ClientQuestions {
    * Puts the question of somebody else to the client and gives the answer as it came (BR-307). Rejects with the client's own error, the
    * signal's reason, or an `RpcError` when no answer can come.
    */
-  async relay(
-    question: Call,
-    options: { readonly callId?: RpcId; readonly signal?: AbortSignal },
-  ): Promise<JsonRecord> {
-    const { callId, signal } = options
+  async relay(question: Call, callId: RpcId | undefined, options: PeerAskOptions): Promise<JsonRecord> {
+    const { signal, onProgress } = options
     signal?.throwIfAborted()
     const { ready, answerTimeoutMs, clock } = this.#options
     const mayAsk = signal === undefined ? ready() : abortable(ready(), signal)
@@ -113,7 +120,11 @@ export class ClientQuestions {
     const onAbort = (): void => this.#withdraw(id, signal?.reason)
     signal?.addEventListener('abort', onAbort)
     try {
-      return await this.#put(id, question.method, question.params, callId, true)
+      const params = onProgress === undefined ? question.params : withProgressToken(question.params, id)
+      return await this.#put(id, question.method, params, callId, {
+        onProgress,
+        lastProgress: Number.NEGATIVE_INFINITY,
+      })
     } finally {
       signal?.removeEventListener('abort', onAbort)
     }
@@ -140,9 +151,20 @@ export class ClientQuestions {
     if (id === undefined || question === undefined) return false
     this.#close(id, question)
     if (message.kind === 'result') question.resolve(message.result)
-    else if (question.relayed) question.reject(toRpcError(message.error))
+    else if (question.relayed !== undefined) question.reject(toRpcError(message.error))
     else this.#leaveUnanswered(question, `The client refused: ${message.error.message.slice(0, 200)}`)
     return true
+  }
+
+  /** Takes what a client says of its progress. It is dropped when it does not grow, or when nobody wants to hear of it. */
+  progressed(params: JsonRecord | undefined): void {
+    const token = memberOf(params, metaKey.progressToken)
+    const relayed = typeof token === 'number' ? this.#open.get(token)?.relayed : undefined
+    const progress = memberOf(params, 'progress')
+    if (params === undefined || relayed === undefined || typeof progress !== 'number') return
+    if (progress <= relayed.lastProgress) return
+    relayed.lastProgress = progress
+    relayed.onProgress?.(params)
   }
 
   /** No answer can come any more: what is open, and what is asked later, counts as unanswered. */
@@ -155,7 +177,7 @@ export class ClientQuestions {
     }
   }
 
-  #put(id: RpcId, name: string, params: JsonRecord, callId: RpcId | undefined, relayed = false): Promise<JsonRecord> {
+  #put(id: RpcId, name: string, params: JsonRecord, callId: RpcId | undefined, relayed?: Relayed): Promise<JsonRecord> {
     return new Promise((resolve, reject) => {
       const { clock, answerTimeoutMs, port } = this.#options
       const timer = clock.after(answerTimeoutMs, () => this.#timedOut(id))
@@ -180,7 +202,7 @@ export class ClientQuestions {
 
   /** A form that nobody filled in is a cancelled form; nobody can make up roots or the words of a model (BR-122). */
   #leaveUnanswered(question: OpenQuestion, reason: string): void {
-    if (question.relayed) question.reject(unanswered(reason))
+    if (question.relayed !== undefined) question.reject(unanswered(reason))
     else if (question.method === method.elicit) question.resolve({ action: 'cancel' })
     else question.reject(new UnansweredError(reason))
   }
@@ -202,6 +224,12 @@ export class ClientQuestions {
     this.#open.delete(id)
     question.timer[Symbol.dispose]()
   }
+}
+
+/** Progress of a client comes under the id of its question, which nobody else uses. */
+function withProgressToken(params: JsonRecord, id: RpcId): JsonRecord {
+  const meta = memberOf(params, '_meta')
+  return withMember(params, '_meta', { ...(isJsonObject(meta) && meta), [metaKey.progressToken]: id })
 }
 
 /** What is told to those whose question was relayed and will not be answered. */

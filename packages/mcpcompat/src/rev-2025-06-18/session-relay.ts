@@ -4,9 +4,10 @@ import type { CallContext, LogLevel } from '../contract/context.ts'
 import type { Implementation } from '../contract/dispatcher.ts'
 import { toErrorObject } from '../contract/failure.ts'
 import { notice as noticeName } from '../contract/methods.ts'
-import type { PeerSession } from '../contract/peer-session.ts'
+import type { PeerAskOptions, PeerSession } from '../contract/peer-session.ts'
+import { withMember } from '../jsonrpc/edit.ts'
 import { rpcCode } from '../jsonrpc/errors.ts'
-import { isJsonObject, type JsonObject, toObject } from '../jsonrpc/json.ts'
+import { isJsonObject, type JsonObject } from '../jsonrpc/json.ts'
 import type { RpcId, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { levelAdmits } from '../log-levels.ts'
 import { memberOf } from '../member.ts'
@@ -74,7 +75,9 @@ export class SessionRelay {
     }
     const stop = new AbortController()
     this.#open.set(id, stop)
-    this.#session.ask({ method, params: withoutToken(params ?? {}) }, { signal: stop.signal, related }).then(
+    const question = { method, params: params ?? {} }
+    const onProgress = this.#progressOf(id, progressTokenOf(question.params))
+    this.#session.ask(question, { signal: stop.signal, related, onProgress }).then(
       (result) => {
         if (this.#open.delete(id)) this.#line.post({ kind: 'result', id, result })
       },
@@ -82,6 +85,16 @@ export class SessionRelay {
         if (this.#open.delete(id)) this.#line.post({ kind: 'error', id, error: toErrorObject(error) })
       },
     )
+  }
+
+  /** Progress goes back under the token of the server, while its request is open. */
+  #progressOf(id: RpcId, progressToken: RpcId | undefined): PeerAskOptions['onProgress'] {
+    if (progressToken === undefined) return undefined
+    return (told) => {
+      if (!this.#open.has(id)) return
+      const params = withMember(told, metaKey.progressToken, progressToken)
+      this.#line.post({ kind: 'notification', method: noticeName.progress, params })
+    }
   }
 
   /** The server takes a request back: nothing is answered, and the client is told. */
@@ -134,11 +147,9 @@ function relayable(declared: JsonObject): JsonObject {
   }
 }
 
-/** A token names a request of the server's own hop, and progress of clients does not come this way. */
-function withoutToken(params: Call['params']): Call['params'] {
+/** The token under which the server wants to hear of progress. */
+function progressTokenOf(params: Call['params']): RpcId | undefined {
   const meta = memberOf(params, '_meta')
-  if (!isJsonObject(meta) || meta[metaKey.progressToken] === undefined) return params
-  const { [metaKey.progressToken]: _token, ...kept } = meta
-  const { _meta: _dropped, ...rest } = toObject(params)
-  return Object.keys(kept).length > 0 ? { ...rest, _meta: kept } : rest
+  const token = isJsonObject(meta) ? meta[metaKey.progressToken] : undefined
+  return typeof token === 'string' || typeof token === 'number' ? token : undefined
 }

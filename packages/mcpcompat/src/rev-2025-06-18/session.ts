@@ -197,8 +197,9 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
       case legacyNotice.rootsChanged:
         this.#session?.rootsChanged()
         return
-      // Nothing in the modern model hears of this (BR-113).
+      // Nothing in the modern model hears of this (BR-113); somebody whose question was relayed does.
       case noticeName.progress:
+        this.#questions?.progressed(message.params)
         return
       default:
         if (this.#session !== undefined) this.#passOn(message, this.#session, principal, hints)
@@ -316,13 +317,12 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
     void this.#port.send({ kind: 'notification', method: notice.method, params: notice.params })
   }
 
-  #relay(session: OpenSession, request: Call, { signal, related }: PeerAskOptions): Promise<JsonRecord> {
+  #relay(session: OpenSession, request: Call, options: PeerAskOptions): Promise<JsonRecord> {
     if (this.#session !== session) return Promise.reject(new RpcError(rpcCode.internalError, 'The session is over'))
     if (missingForInput(session.peer.capabilities, request) !== undefined) {
       return Promise.reject(new RpcError(rpcCode.methodNotFound, 'Method not found'))
     }
-    const callId = idOf(related)
-    return this.questions.relay(request, { ...(callId !== undefined && { callId }), ...(signal && { signal }) })
+    return this.questions.relay(request, idOf(options.related), options)
   }
 
   #tell(session: OpenSession, { method, params }: Call, related: CallContext | undefined): void {

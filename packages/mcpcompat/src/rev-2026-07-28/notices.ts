@@ -1,7 +1,7 @@
 import type { Call } from '../contract/call.ts'
 import { method, notice as noticeName } from '../contract/methods.ts'
 import type { AnswerContext, Decoded } from '../contract/wire.ts'
-import { addMembers, omitMembers, replaceMember } from '../jsonrpc/edit.ts'
+import { omitMembers, replaceMember, withMember } from '../jsonrpc/edit.ts'
 import { type JsonRecord, type JsonValue, isJsonObject, toText } from '../jsonrpc/json.ts'
 import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcId, RpcNotification } from '../jsonrpc/message.ts'
@@ -62,12 +62,6 @@ export function withSubscription(params: JsonRecord, id: RpcId): JsonRecord {
   const meta = metaOf(params)
   const tagged = { ...(isJsonObject(meta) && meta), [metaKey.subscriptionId]: id }
   return withMember(params, '_meta', tagged)
-}
-
-/** The same params with one member set; source text stays what it is otherwise. */
-function withMember(params: JsonRecord, key: string, value: JsonValue): JsonRecord {
-  if (!JsonText.is(params)) return { ...params, [key]: value }
-  return params.has(key) ? replaceMember(params, key, toText(value)) : addMembers(params, `"${key}":${toText(value)}`)
 }
 
 function notification(name: string, params: Call['params']): RpcNotification {

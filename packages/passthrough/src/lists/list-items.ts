@@ -1,5 +1,6 @@
 import { type HeaderPlan, isJsonObject, type JsonRecord, JsonText, type JsonValue, toText } from '@atenea/mcpcompat'
-import { planHeaders, replaceMember, scanElements } from '@atenea/mcpcompat/transport'
+import { planHeaders, scanElements } from '@atenea/mcpcompat/transport'
+import { withMember } from '../names/named-params.ts'
 import type { ListKind } from './list-kind.ts'
 
 /** One item of a list as it came. */
@@ -41,8 +42,7 @@ export function readItems(kind: ListKind, result: JsonRecord): ListItems {
 
 /** The same result with other items; every other member stays as it came. */
 export function withItems(kind: ListKind, result: JsonRecord, items: readonly JsonText[]): JsonRecord {
-  const text = JsonText.is(result) ? result : JsonText.ofLine(toText(result))
-  return replaceMember(text, kind.member, `[${joined(items)}]`)
+  return withMember(result, kind.member, `[${joined(items)}]`)
 }
 
 /** The text of several items, one after the other. */

@@ -199,10 +199,16 @@ export class Links implements AsyncDisposable {
       this.keepsSessions === true &&
       context.session === undefined &&
       context.resume?.requestState === undefined &&
-      this.#namesCalls === false &&
       askingMethods.has(name) &&
-      hasAsks(context.peer.capabilities)
+      hasAsks(context.peer.capabilities) &&
+      this.#asksAtLarge(context)
     )
+  }
+
+  /** Over HTTP servers say in which call they ask, unless one has shown that it does not. */
+  #asksAtLarge(client: BackendClient): boolean {
+    if (this.#namesCalls === true && this.of(client)?.connection?.namesCalls === false) this.#namesCalls = false
+    return this.#namesCalls === false
   }
 
   /**
@@ -310,7 +316,8 @@ export class Links implements AsyncDisposable {
   /** A backend has shown whether it keeps sessions; it may have been replaced by one of the other kind. */
   #connected(key: LinkKey, link: Link, connection: ClientConnection): void {
     const keeps = keepsSessions(connection.observed)
-    this.#namesCalls = connection.namesCalls === true
+    // Once it has asked otherwise it may do so again, on every connection.
+    if (this.#namesCalls !== false) this.#namesCalls = connection.namesCalls === true
     this.lastView = viewOf(connection, nobody)
     this.keepsSessions = keeps
     if (keeps && this.#channel === link) {

@@ -113,6 +113,18 @@ describe.each(cells)('$client, $server on $carrier', ({ connect, mode, fixture, 
   })
 })
 
+test('BR-223: a server on HTTP that asks outside of the streams of its calls is found out, and then asked in one call a session', async () => {
+  const url = await bridge(await backend('http', 'legacy', 'sdk-v1'))
+  const client = new Client(info, { capabilities, versionNegotiation: { mode: { pin: modernRevision } } })
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: {} }))
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  opened.later(() => client.close())
+  const ask = async (): Promise<unknown> => (await client.callTool({ name: 'asks' })).content
+  const accepted = [{ type: 'text', text: 'accept' }]
+  expect(await ask()).toEqual(accepted)
+  expect(await Promise.all(Array.from({ length: 12 }, ask))).toEqual(Array.from({ length: 12 }, () => accepted))
+})
+
 describe.each([
   ['legacy', 'modern', 'SDK client 1.32', 'interview-sdk-v2'],
   ['modern', 'legacy', 'SDK client 2.4, modern', 'interview-sdk-v1'],

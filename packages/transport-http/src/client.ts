@@ -300,8 +300,9 @@ class Search {
       notify: (notice, context) => client.notify(notice, context),
       view: (principal) => client.view(principal),
       drain: () => client.drain(),
-      // Questions come on the stream of the call that they belong to.
-      namesCalls: true,
+      get namesCalls() {
+        return client.namesCalls
+      },
       requested: first.requested,
       get observed() {
         return (client.server ?? first).observed

@@ -41,8 +41,8 @@ export interface ClientConnection extends Dispatcher, RevisionEvidence, AsyncDis
   /** The row of decisions 1.3 that decided, for reports; `undefined` when nothing had to be found out. */
   readonly row: string | undefined
   /**
-   * Whether a server that keeps sessions says in which call it asks, as it does where each call has a stream of its own. Otherwise questions
-   * can be told apart only while a single call is open that may be asked (BR-223).
+   * Whether a server that keeps sessions says in which call it asks, as it should where each call has a stream of its own; may change while
+   * the connection stands. Otherwise questions can be told apart only while a single call is open that may be asked (BR-223).
    */
   readonly namesCalls?: boolean
   /** Resolves when the connection is over, with what broke it or `undefined`. Never rejects. */

@@ -57,6 +57,8 @@ export interface CreateClientSessionOptions {
 
 /** A client of one legacy server. */
 export interface LegacyClient extends ClientPeer {
+  /** Whether the server has asked something without saying in which call, on a carrier where it could have. */
+  readonly asksAtLarge: boolean
   /**
    * The handshake, to be made once and before any call. Rejects with the server's error as it came, since that can show that
    * the server is not legacy at all; with a `TransportError` when no revision is shared or the connection ends. When the signal
@@ -77,6 +79,7 @@ export function createClientSession(port: PeerPort, options: CreateClientSession
 }
 
 class LegacyClientSession implements LegacyClient {
+  asksAtLarge = false
   readonly #options: CreateClientSessionOptions
   readonly #nextId: () => RpcId
   readonly #line: ClientLine
@@ -336,6 +339,7 @@ class LegacyClientSession implements LegacyClient {
       isQuestion(name) &&
       missingForInput(this.#declared, { method: name, params: message.params ?? {} }) === undefined
     ) {
+      if (relatedTo === undefined) this.asksAtLarge = true
       this.#questions.take(message, [...this.#wire.values()], relatedTo)
     } else {
       this.#line.post({ kind: 'error', id, error: { code: rpcCode.methodNotFound, message: 'Method not found' } })

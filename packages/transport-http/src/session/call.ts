@@ -59,6 +59,8 @@ export interface SessionClient extends Dispatcher {
   start(signal: AbortSignal | undefined): Promise<InitializedServer>
   /** What the server said in the latest handshake. */
   readonly server: InitializedServer | undefined
+  /** Whether questions come on the stream of their call, as far as the session has shown. */
+  readonly namesCalls: boolean
   /** Ends the session. Open calls fail at once; resolves when the server was told or could not be. */
   end(cause?: unknown): Promise<void>
 }
@@ -94,6 +96,10 @@ class Sessions implements SessionClient {
   constructor(options: CreateSessionClientOptions) {
     this.#options = options
     this.#endpoint = options.endpoint
+  }
+
+  get namesCalls(): boolean {
+    return this.#begun?.client.asksAtLarge !== true
   }
 
   async start(signal: AbortSignal | undefined): Promise<InitializedServer> {

@@ -1,4 +1,5 @@
 import type { Call } from '../contract/call.ts'
+import { ChangeFeed } from '../contract/change-feed.ts'
 import type { Clock } from '../contract/clock.ts'
 import type { CallContext, LogLevel, Peer, Principal } from '../contract/context.ts'
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
@@ -12,7 +13,6 @@ import { type JsonRecord, isJsonObject, type JsonObject } from '../jsonrpc/json.
 import { isLogLevel } from '../log-levels.ts'
 import { memberOf } from '../member.ts'
 import { advertisedListChanges } from '../subscriptions.ts'
-import { ChangeFeed } from './change-feed.ts'
 import { createLegacyCodec } from './codec.ts'
 import type { SessionFacts } from './envelope.ts'
 import type { Handshake } from './handshake.ts'

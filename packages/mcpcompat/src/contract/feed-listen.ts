@@ -1,7 +1,7 @@
-import type { Call } from '../contract/call.ts'
-import type { AbortWatcher, CallContext, Peer, Principal, Scope, WireHints } from '../contract/context.ts'
-import type { PeerSession } from '../contract/peer-session.ts'
-import { createScope, type OwnedScope } from '../contract/scope.ts'
+import type { Call } from './call.ts'
+import type { AbortWatcher, CallContext, Peer, Principal, Scope, WireHints } from './context.ts'
+import type { PeerSession } from './peer-session.ts'
+import { createScope, type OwnedScope } from './scope.ts'
 import type { JsonObject } from '../jsonrpc/json.ts'
 import type { SubscriptionFilter } from '../subscriptions.ts'
 

@@ -63,6 +63,13 @@ function parseTokens(text: string, file: string): { readonly name: string | unde
     if (fault !== undefined) throw new UsageError(`line ${index + 1} of ${file} ${fault}`)
     return [{ name, token }]
   })
+  const named = new Map(found.map(({ name, token }) => [token, name]))
+  // Whose it is would depend on the order of the lines.
+  const ambiguous = found.findIndex(({ name, token }) => named.get(token) !== name)
+  if (ambiguous !== -1)
+    throw new UsageError(
+      `${file} gives the token of ${found[ambiguous]?.name ?? 'a line without a name'} to somebody else too`,
+    )
   if (found.length === 0) throw new UsageError(`${file} holds no token`)
   return found
 }

@@ -109,6 +109,20 @@ test.concurrent('a server for HTTP that was given as a command is told with its 
   expect(report.verdict.repair).toContain(`atenea-probe http://localhost:${port}/mcp`)
 })
 
+test.concurrent('S11, A-22: what a slow server answers late is not taken for the answer to something else', async () => {
+  const file = join(import.meta.dirname, 'flawed/stdio.ts')
+  const words = ['--no-warnings', file, 'none', modernRevision, legacyRevision]
+  const slow = `
+    const child = require('node:child_process').spawn(process.execPath, ${JSON.stringify(words)}, { stdio: ['pipe', 'pipe', 'inherit'] })
+    process.stdin.pipe(child.stdin)
+    child.stdout.on('data', (chunk) => setTimeout(() => process.stdout.write(chunk), 900))
+  `
+  const call = { name: 'add', args: { a: 1, b: 2 } }
+  const report = await probed(script(slow), { call, protocol: 'modern', timeoutMs: 10_000 })
+  expect(report.findings).toEqual([])
+  expect(report).toMatchObject({ outcome: 'fine', call: { ok: true } })
+})
+
 test.concurrent('S11: a silent command ends within bounds, and nothing of it is left', async () => {
   const started = performance.now()
   const report = await probed(script('setInterval(() => undefined, 1000); process.on("SIGTERM", () => undefined)'), {

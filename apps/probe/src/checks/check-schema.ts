@@ -28,43 +28,58 @@ export function schemaFaults(root: JsonObject): readonly SchemaFault[] {
     faults.push({ id: 'schema-dialect', evidence: `$schema: ${show($schema)}` })
   }
   const queue: JsonObject[] = [root]
-  const anchors = new Set<string>()
-  const ids = new Set<string>()
+  const known: Known = { anchors: new Set(), ids: new Set(), resources: [root] }
   const references: string[] = []
   for (const schema of queue) {
     if (queue.length > maxSubschemas) break
-    const { $ref, $anchor, $id } = schema
-    if (typeof $anchor === 'string') anchors.add($anchor)
-    if (typeof $id === 'string') ids.add($id)
+    const { $ref, $anchor, $dynamicAnchor, $id } = schema
+    for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') known.anchors.add(anchor)
+    if (typeof $id === 'string') {
+      known.ids.add($id).add(resolved($id, root))
+      known.resources.push(schema)
+    }
     if (typeof $ref === 'string') references.push($ref)
     const fault = keywordFault(schema)
     if (fault !== undefined) faults.push({ id: 'schema-invalid', evidence: fault })
     forEachSubschema(schema, (child) => void queue.push(child))
   }
   for (const reference of references) {
-    const fault = referenceFault(root, reference, anchors, ids)
+    const fault = referenceFault(root, reference, known)
     if (fault !== undefined) faults.push(fault)
   }
   return faults.slice(0, maxFaults)
 }
 
-function referenceFault(
-  root: JsonObject,
-  reference: string,
-  anchors: ReadonlySet<string>,
-  ids: ReadonlySet<string>,
-): SchemaFault | undefined {
+/** What references in a schema can lead to. */
+interface Known {
+  readonly anchors: Set<string>
+  /** As they are written, and in full. */
+  readonly ids: Set<string>
+  /** Schemas at which pointers may begin: the root, and those with an id of their own. */
+  readonly resources: JsonObject[]
+}
+
+function referenceFault(root: JsonObject, reference: string, known: Known): SchemaFault | undefined {
   const evidence = `$ref: ${show(reference)}`
   const [base = '', fragment = ''] = reference.split('#', 2)
+  if ([base, reference, resolved(base, root)].some((id) => id !== '' && known.ids.has(id))) return undefined
   if (base !== '') {
-    if (ids.has(base) || ids.has(reference)) return undefined
     return /^[a-z][a-z0-9+.-]*:/i.test(base)
       ? { id: 'schema-ref-network', evidence }
       : { id: 'schema-ref-dangling', evidence }
   }
-  if (fragment === '' || (fragment.startsWith('/') ? leadsSomewhere(root, fragment) : anchors.has(fragment)))
-    return undefined
-  return { id: 'schema-ref-dangling', evidence }
+  if (fragment === '') return undefined
+  const isThere = fragment.startsWith('/')
+    ? known.resources.some((resource) => leadsSomewhere(resource, fragment))
+    : known.anchors.has(fragment)
+  return isThere ? undefined : { id: 'schema-ref-dangling', evidence }
+}
+
+/** A reference in full, by the id of the schema in which it stands. */
+function resolved(reference: string, { $id }: JsonObject): string {
+  return typeof $id === 'string' && reference !== '' && URL.canParse(reference, $id)
+    ? new URL(reference, $id).href
+    : reference
 }
 
 /** Whether a JSON pointer finds something. */

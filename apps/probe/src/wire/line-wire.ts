@@ -74,6 +74,8 @@ class Lines implements LineWire {
   readonly #signal: AbortSignal
   /** Ids whose answers nobody waits for any more. */
   readonly #stale = new Set<string>()
+  /** Those of them that were given up: a slow server may answer still, perhaps without the id. */
+  readonly #owed = new Set<string>()
   #received: Received[] = []
   /** The first message that nobody has looked at. */
   #next = 0
@@ -131,6 +133,7 @@ class Lines implements LineWire {
         const message = this.#received[seen]
         if (message === undefined) continue
         if (message.kind === 'response' && message.idText === idText) response ??= message
+        else if (this.#isLate(message)) continue
         else if (stray === undefined && this.#mayAnswer(message, idText)) {
           // Only one request is open, so this is its answer with another id, unless the right one is still to come.
           stray = { message, until: performance.now() + strayMs }
@@ -166,7 +169,10 @@ class Lines implements LineWire {
     }
     if (response === undefined) response = stray?.message
     else if (stray !== undefined && stray.message !== response) others.push(stray.message)
-    if (response === undefined && idText !== undefined) this.#stale.add(idText)
+    if (response === undefined && idText !== undefined) {
+      this.#stale.add(idText)
+      if (stopAt === undefined) this.#owed.add(idText)
+    }
     this.#next = seen
     this.#linesSince = 0
     if (this.#received.length > keptMessages) {
@@ -193,6 +199,14 @@ class Lines implements LineWire {
     }
     this.#next = this.#received.length
     return this.#received.slice(from)
+  }
+
+  /** Whether a response answers a request that was given up, by its id or because it has none that we gave. */
+  #isLate({ kind, idText }: Received): boolean {
+    if (kind !== 'response') return false
+    if (idText !== undefined && this.#stale.has(idText)) return this.#owed.delete(idText)
+    const [oldest] = this.#owed
+    return oldest !== undefined && this.#owed.delete(oldest)
   }
 
   /** Whether a response with another id can be the answer: not if it answers a request that was given up. */

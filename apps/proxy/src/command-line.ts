@@ -64,14 +64,18 @@ const boundFlags = {
     max: 86_400_000,
     default: '1800000',
   }),
-  'answer-ms': flag.integer('N', 'longest time that a call waits for answers to a question that crosses eras', {
-    min: 100,
-    max: 600_000,
-    default: '600000',
-  }),
+  'answer-ms': flag.integer(
+    'N',
+    'longest time that a call of a legacy server waits for the answers of a modern client',
+    {
+      min: 100,
+      max: 600_000,
+      default: '600000',
+    },
+  ),
   'max-asking-calls': flag.integer(
     'N',
-    'calls that may be open at once of clients that can be asked, for a server that does not say in which call it asks; each is a process',
+    'calls that may be open at once of clients that can be asked, for a legacy server that does not say in which call it asks; each has a process or a session',
     { min: 1, max: 1_000, default: '4' },
   ),
   ...limitFlags,

@@ -43,7 +43,7 @@ export interface Settings extends FrontSettings {
   readonly passExtensions: boolean
   /** Relay questions between peers of different eras. */
   readonly bridgeInput: boolean
-  /** How long a call waits for answers to such a question; `undefined` for the default. */
+  /** How long a call of a legacy server waits for the answers of a modern client; `undefined` for the default. */
   readonly answerMs: number | undefined
   /** Calls that may be asked at the same time, for each server that does not say in which call it asks; `undefined` for the default. */
   readonly maxAskingCalls: number | undefined

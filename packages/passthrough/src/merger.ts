@@ -43,8 +43,8 @@ export interface MergeOptions {
   /** Tools of the backends must be as they are pinned here; others are neither listed nor called. Absent: nothing is pinned. */
   readonly lock?: McpLock | undefined
   /**
-   * Seals the state of questions of several backends (BR-301). Default: a key of this process, with which no question outlives it and no
-   * replica understands another's.
+   * Seals the state of questions of several backends (BR-301), and names of calls that wait (BR-221). Default: a key of this process, with
+   * which no question outlives it and no replica understands another's.
    */
   readonly seal?: Seal | undefined
   /** How long one of several backends is waited for before the others answer without it, in milliseconds. Default 10,000. */

@@ -16,7 +16,7 @@ const asking = {
     .int()
     .min(100)
     .max(600_000)
-    .describe('Longest time that a call waits for answers to a question that crosses eras, in milliseconds.')
+    .describe('Longest time that a call of a legacy server waits for the answers of a modern client, in milliseconds.')
     .optional(),
   maxAskingCalls: z
     .int()

@@ -57,7 +57,7 @@ export interface CreateClientSessionOptions {
 
 /** A client of one legacy server. */
 export interface LegacyClient extends ClientPeer {
-  /** Whether the server has asked something without saying in which call, on a carrier where it could have. */
+  /** Whether the server has asked something and the carrier did not say in which call. */
   readonly asksAtLarge: boolean
   /**
    * The handshake, to be made once and before any call. Rejects with the server's error as it came, since that can show that

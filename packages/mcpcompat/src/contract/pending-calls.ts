@@ -1,10 +1,12 @@
 import { TransportError } from '../jsonrpc/errors.ts'
 import type { RpcId } from '../jsonrpc/message.ts'
 import { memberOf } from '../member.ts'
+import { Backlog } from './backlog.ts'
 import type { Call, Outcome } from './call.ts'
 import type { AbortWatcher, CallContext } from './context.ts'
 import type { OnDiagnostic } from './diagnostics.ts'
 import { IdTable } from './id-table.ts'
+import { method } from './methods.ts'
 import type { RequestContext } from './wire.ts'
 
 /** One call that was sent and waits for its outcome. */
@@ -13,6 +15,8 @@ export class PendingCall {
   readonly call: Call
   /** Replaced when the call goes on after an ask, on behalf of whoever resumed it. */
   context: CallContext
+  /** What its caller has not taken yet; undefined until it is slow to take something. */
+  backlog: Backlog | undefined
   #lastProgress = Number.NEGATIVE_INFINITY
 
   constructor(id: RpcId, call: Call, context: CallContext) {
@@ -124,7 +128,10 @@ export class PendingCalls {
   }
 }
 
-/** Hands a notice to whoever made the call. What goes wrong there is not the peer's affair. */
+/**
+ * Hands a notice to whoever made the call. What goes wrong there is not the peer's affair. Callers that are slow miss some of what is only
+ * said by the way; what they subscribed to they get.
+ */
 export function deliver(pending: PendingCall, notice: Call, onDiagnostic: OnDiagnostic | undefined): void {
   const report = (cause: unknown): void => {
     onDiagnostic?.({
@@ -134,9 +141,17 @@ export function deliver(pending: PendingCall, notice: Call, onDiagnostic: OnDiag
       cause,
     })
   }
+  if (pending.backlog?.isFull === true && pending.call.method !== method.listen) {
+    onDiagnostic?.({
+      level: 'debug',
+      code: 'notice-left-out',
+      message: 'A caller is too slow to take all notices of its call.',
+    })
+    return
+  }
   try {
     const taken = pending.context.emit(notice)
-    if (taken !== undefined) taken.then(undefined, report)
+    if (taken !== undefined) (pending.backlog ??= new Backlog()).add(notice.params, taken).catch(report)
   } catch (error) {
     report(error)
   }

@@ -267,6 +267,34 @@ describe('notices', () => {
     expect(b.notices).toEqual([{ method: 'notifications/progress', params: { progress: 1, message: 'b' } }])
   })
 
+  test('D16: of a flood, a caller that is slow gets as much as may wait for it, and later on all again', async () => {
+    const { server, client, call } = connect()
+    let count = 0
+    let take = (): void => undefined
+    const taken = new Promise<void>((resolve) => {
+      take = resolve
+    })
+    const onNotice = async (): Promise<void> => {
+      count++
+      await taken
+    }
+    const outcome = call(echo, { progressToken: 1, onNotice })
+    const { id } = await server.one()
+    const progress = (value: number): JsonObject =>
+      notification('notifications/progress', {
+        progressToken: id as number,
+        progress: value,
+        message: 'x'.repeat(1024 * 1024),
+      })
+    for (let value = 0; value < 20; value++) server.say(client, progress(value))
+    expect(count).toBe(4)
+    take()
+    await turn()
+    server.say(client, progress(21), resultOf(id, { content: [] }))
+    await outcome
+    expect(count).toBe(5)
+  })
+
   test('E8: what nobody waits for is dropped, and the connection lives', async () => {
     const { server, client, call } = connect()
     const { notices, onNotice } = collect()

@@ -1,3 +1,4 @@
+import { Backlog } from '../contract/backlog.ts'
 import { type CallHost, ServedContext } from '../contract/call-context.ts'
 import { CallRunner } from '../contract/call-runner.ts'
 import type { Call, Outcome } from '../contract/call.ts'
@@ -90,6 +91,8 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
   /** For the few messages that may come before the handshake. */
   #codec: WireCodec
   #session: OpenSession | undefined
+  /** What the client has not taken yet of what it is told by the way; undefined until it is slow. */
+  #backlog: Backlog | undefined
   #questions: ClientQuestions | undefined
   /** Why nothing that is asked will be answered any more. */
   #unheard: string | undefined
@@ -326,9 +329,14 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
   }
 
   #tell(session: OpenSession, { method, params }: Call, related: CallContext | undefined): void {
-    if (this.#session !== session) return
+    if (this.#session !== session || this.#backlog?.isFull === true) return
     const relatedTo = idOf(related)
-    void this.#port.send({ kind: 'notification', method, params }, relatedTo === undefined ? {} : { relatedTo })
+    const taken = this.#port.send(
+      { kind: 'notification', method, params },
+      relatedTo === undefined ? {} : { relatedTo },
+    )
+    // A connection that cannot take it has ended, and everybody hears of that anyway.
+    if (taken !== undefined) (this.#backlog ??= new Backlog()).add(params, taken).catch(() => undefined)
   }
 
   #reportUnexpected(): void {

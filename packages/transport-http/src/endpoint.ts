@@ -201,14 +201,15 @@ export class Endpoint {
       : this.#authorized(request, url, headers)
   }
 
+  /** The request stands for its signal, which is made only if getting credentials takes its time. */
   async #authorized(request: EndpointRequest, url: string, headers: Record<string, string>): Promise<HttpAnswer> {
     const token = await this.#authorization?.()
     if (token !== undefined) headers['authorization'] = token
-    const given = this.#authorizer?.fields({ method: request.method, url }, { signal: request.signal })
+    const given = this.#authorizer?.fields({ method: request.method, url }, request)
     if (given !== undefined) Object.assign(headers, given instanceof Promise ? await given : given)
     const sent = headers['authorization']
     if (sent !== undefined) this.#token = sent
-    request.signal.throwIfAborted()
+    if (request.ending?.isAborted ?? request.signal.aborted) throw request.ending?.reason ?? request.signal.reason
     const answer = await this.#leave(request, url, headers)
     if (this.#authorizer !== undefined) {
       this.#authorizer.saw?.(answer, url)

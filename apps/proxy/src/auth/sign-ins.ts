@@ -1,6 +1,6 @@
 import { printErr, type Redactor, stateDir } from '@atenea/cli'
 import type { OnDiagnostic } from '@atenea/mcpcompat'
-import type { Authorizer, HttpSend } from '@atenea/transport-http'
+import type { AuthFields, Authorizer, HttpSend } from '@atenea/transport-http'
 import {
   type ClientIdentity,
   createClientCredentialsFlow,
@@ -16,9 +16,9 @@ import {
   createPersonFlow,
   createTokenFileAuthorizer,
   hasBrowser,
+  signInPromptText,
 } from '@atenea/transport-http/oauth/node'
 import { join } from 'node:path'
-import { promptText } from './prompt-text.ts'
 import type { SignInSetting } from './sign-in-setting.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -112,7 +112,7 @@ function flowOf({ way }: SignInSetting, environment: Environment, asks: boolean)
   if (way === 'client') return createClientCredentialsFlow()
   const canAsk = asks || hasBrowser(environment) || process.stderr.isTTY
   if (way === 'auto' && !canAsk) return undefined
-  return createPersonFlow({ way, name: program, environment, tell: (prompt) => printErr(promptText(prompt)) })
+  return createPersonFlow({ way, name: program, environment, tell: (prompt) => printErr(signInPromptText(prompt)) })
 }
 
 /** The authorizers of the servers behind a proxy, each of which serves all connections to its server. */
@@ -171,15 +171,18 @@ export class SignIns implements Disposable {
   /** What it gives cannot be logged from then on. */
   #hidden(name: string, authorizer: Authorizer): Authorizer {
     let last: string | undefined
+    const keepSecret = (fields: AuthFields): AuthFields => {
+      const value = fields['authorization']
+      if (value !== undefined && value !== last) {
+        last = value
+        this.#around.redactor.add(value.replace(/^\S+\s+/, ''))
+      }
+      return fields
+    }
     return {
-      fields: async (request, options) => {
-        const fields = await authorizer.fields(request, options)
-        const value = fields['authorization']
-        if (value !== undefined && value !== last) {
-          last = value
-          this.#around.redactor.add(value.replace(/^\S+\s+/, ''))
-        }
-        return fields
+      fields: (request, options) => {
+        const fields = authorizer.fields(request, options)
+        return fields instanceof Promise ? fields.then(keepSecret) : keepSecret(fields)
       },
       saw: (answer, url) => authorizer.saw?.(answer, url),
       renew: async (refusal, options) => {

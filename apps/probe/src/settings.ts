@@ -1,4 +1,4 @@
-import { type LogFormat, type LogThreshold, type Redactor, UsageError } from '@atenea/cli'
+import { type LogFormat, type LogThreshold, type Redactor, readHeaders, UsageError } from '@atenea/cli'
 import {
   createRevisionPolicy,
   type JsonObject,
@@ -9,7 +9,6 @@ import {
 import { dirname, resolve } from 'node:path'
 import { type CommandLine, defaultTimeoutMs } from './command-line.ts'
 import type { FailOn } from './exit-code.ts'
-import { readHeaders } from './headers.ts'
 import type { OutputFormat } from './output/formats.ts'
 import type { ProbeOptions } from './probe.ts'
 

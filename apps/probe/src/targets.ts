@@ -1,6 +1,5 @@
-import { addEnvironmentSecrets, type Redactor, suggest, UsageError } from '@atenea/cli'
+import { addEnvironmentSecrets, keepSecret, type Redactor, suggest, UsageError } from '@atenea/cli'
 import type { ConfiguredServer } from '@atenea/cli/config'
-import { keepSecret } from './headers.ts'
 import type { ProbeTarget } from './report.ts'
 import type { NotProbed } from './run.ts'
 

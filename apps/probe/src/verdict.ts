@@ -26,6 +26,14 @@ export function verdictOf(result: CarrierResult): Report['verdict'] {
   const isLegacy = getsIn(legacy, 'legacy')
   const era = isModern ? (isLegacy ? 'dual' : 'modern') : isLegacy ? 'legacy' : 'none'
   if (auth !== undefined && auth.signedIn !== true) {
+    if (auth.status === 407) {
+      return {
+        era,
+        summary: 'The way to the server wants credentials.',
+        cause: 'A proxy on the way wants to know who asks (407).',
+        repair: 'Put user and password into HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY.',
+      }
+    }
     const where = auth.resourceMetadata
     return {
       era,

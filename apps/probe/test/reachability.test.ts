@@ -44,9 +44,28 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'H22: nothing but a status': {
     answer: says(200, 'application/json'),
-    cause: /^The URL answers 200 with something that is no MCP/,
+    cause: /^The URL answers 200 with nothing/,
   },
   'H28: a status without a message': { answer: says(418, 'text/plain', 'teapot'), cause: /^The server answers 418/ },
+  'H26: https behind http, as nginx tells it': {
+    answer: says(400, 'text/html', '<h1>400</h1>The plain HTTP request was sent to HTTPS port'),
+    cause: /speaks https, and the URL says http/,
+  },
+  'H26: https behind http, as Go tells it': {
+    answer: says(400, 'text/plain', 'Client sent an HTTP request to an HTTPS server.\n'),
+    cause: /speaks https, and the URL says http/,
+  },
+  'H01: headers without measure': {
+    answer: (_, response) => void response.writeHead(200, { 'x-cookie': 'y'.repeat(40_000) }).end(),
+    cause: /^The headers of the answer are larger/,
+  },
+  'H24: a body that breaks off': {
+    answer: (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 })
+      response.write('{"jsonrpc"', () => response.destroy())
+    },
+    cause: /^The server breaks off in the middle of an answer/,
+  },
   'a web server for pages': { answer: says(501, 'text/html', 'Unsupported'), cause: /^This is a web server for pages/ },
   'H01: a server that breaks the connection': {
     answer: (_, response) => void response.destroy(),
@@ -148,6 +167,15 @@ test('H02, A7: 401 is a wall and no era; the challenge is told, and legacy is no
     },
   })
   expect(report.verdict.cause).toContain('metadata at http://127.0.0.1:1/meta')
+})
+
+test('H02: a proxy that wants credentials is told apart from the server', async () => {
+  await using host = await hostOf((_, response) => void response.writeHead(407).end())
+  const report = await probed({ kind: 'url', url: host.url })
+  expect(report).toMatchObject({
+    outcome: 'auth-required',
+    verdict: { cause: expect.stringMatching(/^A proxy on the way/) },
+  })
 })
 
 test('A13: a legacy server that refuses with an error of its own is legacy, whatever its number', async () => {

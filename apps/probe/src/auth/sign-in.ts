@@ -1,4 +1,4 @@
-import { printErr, printable, stateDir } from '@atenea/cli'
+import { printErr, stateDir } from '@atenea/cli'
 import type { AuthChallenge as Challenge, HttpSend } from '@atenea/transport-http'
 import {
   createMemorySignInStore,
@@ -6,7 +6,7 @@ import {
   OAuthError,
   type SignInStore,
 } from '@atenea/transport-http/oauth'
-import { createFileSignInStore, createPersonFlow, type SignInPrompt } from '@atenea/transport-http/oauth/node'
+import { createFileSignInStore, createPersonFlow, signInPromptText } from '@atenea/transport-http/oauth/node'
 import { join } from 'node:path'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -29,7 +29,7 @@ export async function signIn(
 ): Promise<string> {
   using authorizer = createOAuthAuthorizer(url, {
     identity: { name: 'Atenea probe' },
-    flow: createPersonFlow({ name: 'atenea-probe', environment, tell: (prompt) => printErr(promptText(prompt)) }),
+    flow: createPersonFlow({ name: 'atenea-probe', environment, tell: (prompt) => printErr(signInPromptText(prompt)) }),
     store: storeOf(environment),
     send,
   })
@@ -48,14 +48,4 @@ function storeOf(environment: Environment): SignInStore {
   } catch {
     return createMemorySignInStore()
   }
-}
-
-function promptText(prompt: SignInPrompt): string {
-  const lines =
-    prompt.kind === 'device'
-      ? [`Open on any device:  ${prompt.url}`, `and type the code:   ${prompt.code}`]
-      : prompt.opened
-        ? ['A browser window shows where. If none has opened, open this page on this machine:', prompt.url]
-        : ['Open this page with a browser on this machine:', prompt.url]
-  return `\n${[`${prompt.server} wants a sign-in at ${prompt.issuer}.`, ...lines].map((line) => printable(line)).join('\n')}\n\n`
 }

@@ -83,10 +83,22 @@ function explainBreak({ code, stage, message }: WireFailure, url: URL): Trouble 
         'Give the certificate of its authority in NODE_EXTRA_CA_CERTS, or mend the certificate (name, date, chain) on the server.',
     }
   }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return {
+      cause: 'The headers of the answer are larger than clients read (16 KiB).',
+      repair: 'Let the server, or what stands before it, send fewer and shorter headers (cookies, say).',
+    }
+  }
+  if (stage === 'body') {
+    return {
+      cause: `The server breaks off in the middle of an answer (${code ?? message}).`,
+      repair: 'See the log of the server, and of what stands before it.',
+    }
+  }
   if (code?.startsWith('HPE_') === true) {
     return {
       cause: `What listens at ${url.host} does not speak HTTP (${code}).`,
-      repair: 'Correct the port in the URL.',
+      repair: 'Correct the port in the URL, or write https:// if this one speaks TLS.',
     }
   }
   const looksPlain = /wrong version number|packet length too long|ERR_SSL/i.test(`${code ?? ''} ${message}`)
@@ -111,6 +123,9 @@ export function explainStatus(answer: Answer, url: URL): Trouble | undefined {
   if (http === undefined || answer.response !== undefined) return undefined
   const { status, headers } = http
   const type = headers['content-type'] ?? 'no media type'
+  if (url.protocol === 'http:' && status === 400 && /\bHTTP request\b.*\bHTTPS\b/i.test(http.body)) {
+    return { cause: `${url.host} speaks https, and the URL says http.`, repair: 'Write https:// in the URL.' }
+  }
   if (status === 501 || (status === 405 && /html/i.test(type))) {
     return {
       cause: `This is a web server for pages (it answers POST with ${status}, ${type}), and no MCP endpoint.`,
@@ -174,7 +189,11 @@ export function explainStatus(answer: Answer, url: URL): Trouble | undefined {
     }
   }
   if (status < 300 && !http.isEventStream) {
-    const what = /html/i.test(type) ? `a web page (${type})` : `something that is no MCP (${type})`
+    const what = !/\S/.test(http.body)
+      ? 'nothing'
+      : /html/i.test(type)
+        ? `a web page (${type})`
+        : `something that is no MCP (${type})`
     return {
       cause: `The URL answers ${status} with ${what}.`,
       repair: `Correct the path of the URL${url.pathname.endsWith('/mcp') ? '' : '; most servers answer at /mcp'}. A login page or a captive portal also answers so.`,

@@ -570,6 +570,12 @@ describe('a code for another device', () => {
     },
   )
 
+  test.each(['\u001B[31mA', 'A\nB', 'A\u202EB', 'x'.repeat(101)])('nobody is told to type %j', async (code) => {
+    device({ user_code: code })
+    expect((await failureOf(authorizerOf({ flow }).renew(refusal(), {}))).code).toBe('invalid-response')
+    expect(prompts).toEqual([])
+  })
+
   test('is waited for as long as it is good, however seldom the server wants to be asked', async () => {
     device({ expires_in: 0.2, interval: 1e6 })
     issuer.route('/token', (_asked, response) => answer(response, 400, { error: 'authorization_pending' }))

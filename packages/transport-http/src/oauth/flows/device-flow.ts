@@ -31,6 +31,8 @@ export function createDeviceFlow(options: CreateDeviceFlowOptions): Flow {
 /** Bounds for what the authorization server says: nobody types a code for longer, and asking seldom keeps others from signing in. */
 const longestCodeMs = 30 * 60_000
 const longestIntervalMs = 60_000
+/** In characters. */
+const longestCode = 100
 
 /** Whether an authorization server offers it. */
 export function offersDeviceFlow({ metadata }: FlowContext['issuer']): boolean {
@@ -62,6 +64,10 @@ async function signIn(context: FlowContext, { show }: CreateDeviceFlowOptions): 
   } catch (error) {
     signal?.throwIfAborted()
     throw answerFailure(error, `${issuer.issuer} gave no device code`)
+  }
+  // It is shown on a terminal.
+  if (/\p{C}/u.test(grant.user_code) || grant.user_code.length > longestCode) {
+    throw new OAuthError('invalid-response', `${issuer.issuer} gave a code that nobody can type.`)
   }
   const expiresInMs = Math.min(grant.expires_in * 1_000, longestCodeMs)
   await show(

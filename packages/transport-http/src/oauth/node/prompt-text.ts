@@ -1,13 +1,14 @@
-import { printable } from '@atenea/cli'
-import type { SignInPrompt } from '@atenea/transport-http/oauth/node'
+import type { SignInPrompt } from './person-flow.ts'
 
-/** What the one who is to sign in reads. */
-export function promptText(prompt: SignInPrompt): string {
+/** What the one who is to sign in has to read, in lines for a terminal. */
+export function signInPromptText(prompt: SignInPrompt): string {
   const lines = prompt.kind === 'device' ? deviceLines(prompt) : browserLines(prompt)
-  return `\n${[`${prompt.server} wants a sign-in at ${prompt.issuer}.`, ...lines].map((line) => printable(line)).join('\n')}\n\n`
+  return `\n${[`${prompt.server} wants a sign-in at ${prompt.issuer}.`, ...lines].join('\n')}\n\n`
 }
 
-function deviceLines({ url, urlWithCode, code, expiresInMs }: SignInPrompt & { readonly kind: 'device' }): string[] {
+type PromptOf<Kind> = SignInPrompt & { readonly kind: Kind }
+
+function deviceLines({ url, urlWithCode, code, expiresInMs }: PromptOf<'device'>): readonly string[] {
   const minutes = Math.max(1, Math.round(expiresInMs / 60_000))
   return [
     `Open on any device:  ${url}`,
@@ -17,7 +18,7 @@ function deviceLines({ url, urlWithCode, code, expiresInMs }: SignInPrompt & { r
   ]
 }
 
-function browserLines({ url, opened, port }: SignInPrompt & { readonly kind: 'browser' }): string[] {
+function browserLines({ url, opened, port }: PromptOf<'browser'>): readonly string[] {
   return opened
     ? ['A browser window shows where. If none has opened, open this page on this machine:', url]
     : [

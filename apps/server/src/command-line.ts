@@ -35,7 +35,14 @@ const atprotoFlags = {
   nameserver: flag.texts('ADDRESS', 'name server that is asked for handles', { default: 'those of the system' }),
 } satisfies Flags
 
-const flags = { ...frontFlags, ...authFlags, ...policyFlags, ...atprotoFlags, ...commonFlags }
+const statusFlags = {
+  'header-file': flag.text(
+    'FILE',
+    'headers for the server that is asked, such as Authorization, one "NAME: VALUE" a line',
+  ),
+} satisfies Flags
+
+const flags = { ...frontFlags, ...statusFlags, ...authFlags, ...policyFlags, ...atprotoFlags, ...commonFlags }
 
 export const commandLineFlags: typeof flags = flags
 
@@ -53,6 +60,7 @@ export const helpText: HelpText = {
     { title: 'Sign-in by HTTP', flags: authFlags },
     { title: 'What is served', flags: policyFlags },
     { title: 'AT Protocol', flags: atprotoFlags },
+    { title: 'With status URL', flags: statusFlags },
     { title: 'Other options', flags: commonFlags },
     {
       title: 'Environment',

@@ -5,6 +5,7 @@ import {
   ExitError,
   exitCode,
   printOut,
+  readHeaders,
   runApp,
   UsageError,
 } from '@atenea/cli'
@@ -22,6 +23,7 @@ type Command = (commandLine: CommandLine, words: readonly string[], context: App
 
 const commands: Readonly<Record<string, Command>> = {
   serve: async (commandLine, words, context) => {
+    if (commandLine.values['header-file'] !== undefined) throw forStatusOnly()
     if (words.length > 0) throw new UsageError(`${JSON.stringify(words[0])} is no option; flags begin with --`)
     const settings = await readSettings(commandLine, context.environment)
     const logger = context.log(settings.logLevel, settings.logFormat)
@@ -30,9 +32,12 @@ const commands: Readonly<Record<string, Command>> = {
   },
   status: async (commandLine, words, context) => {
     const path = onlySocket('status', commandLine, words, context)
+    const file = commandLine.values['header-file']
+    if (file !== undefined && !isUrl(path)) throw forStatusOnly()
+    const headers = readHeaders([], file, context.redactor)
     const { serverStatus } = await import('./status.ts')
     try {
-      printOut(await serverStatus(path, context.shutdown))
+      printOut(await serverStatus(path, headers, context.shutdown))
       return exitCode.ok
     } catch (error) {
       if (TransportError.is(error)) throw new ExitError(exitCode.unreachable, error.message, { cause: error })
@@ -41,9 +46,14 @@ const commands: Readonly<Record<string, Command>> = {
   },
   connect: async (commandLine, words, context) => {
     const path = onlySocket('connect', commandLine, words, context)
+    if (commandLine.values['header-file'] !== undefined) throw forStatusOnly()
     if (isUrl(path)) throw new UsageError('connect takes the path of a socket; a client that speaks HTTP needs no help')
     return await connectToServer(path, { program: name, shutdown: context.shutdown })
   },
+}
+
+function forStatusOnly(): UsageError {
+  return new UsageError('--header-file is for status URL')
 }
 
 /** The socket, or the URL, that a command is about, named by a word or by the flag. */

@@ -16,6 +16,8 @@ import { dialSocket } from '@atenea/transport-stdio'
 import { isUrl } from '@atenea/fronts'
 import { version } from './version.ts'
 
+type Headers = Readonly<Record<string, string>>
+
 /** How long the server may take for all answers together. */
 const timeoutMs = 10_000
 
@@ -23,14 +25,14 @@ const timeoutMs = 10_000
 const policy = createRevisionPolicy({ legacy: revisionsOf('legacy') })
 
 /**
- * Asks the server at a socket or a URL what it serves, as any client would, and gives that as text. Rejects with a `TransportError` when
+ * Asks the server at a socket or a URL what it serves, as any client would, and gives that as text; `headers` are for a URL. Rejects with a `TransportError` when
  * it cannot be asked.
  */
-export async function serverStatus(path: string, shutdown: AbortSignal): Promise<string> {
+export async function serverStatus(path: string, headers: Headers, shutdown: AbortSignal): Promise<string> {
   using linked = linkSignals([shutdown], { timeoutMs })
   const { signal } = linked
   try {
-    await using connection = await connect(path, signal)
+    await using connection = await connect(path, headers, signal)
     return await statusText(path, connection, signal)
   } catch (error) {
     if (error !== signal.reason) throw error
@@ -39,9 +41,9 @@ export async function serverStatus(path: string, shutdown: AbortSignal): Promise
   }
 }
 
-function connect(path: string, signal: AbortSignal): Promise<ClientConnection> {
+function connect(path: string, headers: Headers, signal: AbortSignal): Promise<ClientConnection> {
   const options = { policy, info: { name: 'atenea-server status', version }, signal }
-  if (isUrl(path)) return connectHttp(path, { ...options, send: createNodeSend(), openStream: false })
+  if (isUrl(path)) return connectHttp(path, { ...options, headers, send: createNodeSend(), openStream: false })
   return connectDuplex(async ({ signal: dialling }) => await dialSocket(path, { signal: dialling }), {
     ...options,
     startsProcess: false,

@@ -124,6 +124,26 @@ describe('atenea-server --http', () => {
     expect(server.stderr).not.toMatch(/secret-of-anna|unnamed-secret/)
   })
 
+  test('status of a server that wants a token sends the headers of a file, and shows none', async () => {
+    const [tokens, headers] = [join(folder, 'of-status.txt'), join(folder, 'headers.txt')]
+    writeFileSync(tokens, 'anna secret-of-anna-1234\n')
+    writeFileSync(headers, '# for status\nAuthorization: Bearer secret-of-anna-1234\n')
+    const { server, urls } = await serving(1, '--http', '0', '--bearer-token-file', tokens)
+    await using _server = server
+    const [url = ''] = urls
+    await using refused = new ServerProcess(['status', url])
+    expect(await refused.ended).toEqual({ code: 4, signal: null })
+    await using status = new ServerProcess(['status', url, '--header-file', headers])
+    expect(await status.ended).toEqual({ code: 0, signal: null })
+    expect(status.stdout).toContain(`answers at ${url}`)
+    expect(status.stdout + status.stderr).not.toContain('secret-of-anna')
+    for (const args of [['status', 'unix.sock'], ['connect'], []]) {
+      await using wrong = new ServerProcess([...args, '--header-file', headers])
+      expect(await wrong.ended).toEqual({ code: 2, signal: null })
+      expect(wrong.stderr).toContain('--header-file is for status URL')
+    }
+  })
+
   test.each([
     ['', 'holds no token'],
     ['short\n', 'line 1'],

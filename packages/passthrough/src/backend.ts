@@ -150,7 +150,6 @@ export class Backend implements BackendPort, AsyncDisposable {
       return await keepListen({
         call,
         context,
-        peer: context.peer,
         connect: async (signal) => {
           leave()
           // A subscription by itself is no reason to connect for a client that seems to have gone.

@@ -51,6 +51,10 @@ export class ForwardedContext implements CallContext {
     return this.origin.meta
   }
 
+  get metaText(): CallContext['metaText'] {
+    return this.origin.metaText
+  }
+
   get logLevel(): LogLevel | undefined {
     return this.origin.logLevel
   }

@@ -1,17 +1,10 @@
 import {
   type Call,
   type CallContext,
-  type JsonObject,
-  type LogLevel,
   method,
   notice as noticeName,
   type Outcome,
-  type Peer,
-  type Principal,
-  type RpcId,
   RpcError,
-  type Scope,
-  type WireHints,
   canonicalize,
 } from '@atenea/mcpcompat'
 import {
@@ -23,14 +16,13 @@ import {
   linkSignals,
   listenFilterFault,
   memberOf,
-  type PeerSession,
   type SubscriptionFilter,
 } from '@atenea/mcpcompat/transport'
+import { ForwardedContext } from './forwarded-context.ts'
 
 export interface KeptListenOptions {
   readonly call: Call
   readonly context: CallContext
-  readonly peer: Peer
   /** Gives the connection, made anew where it was lost; rejects when that is not possible now. */
   readonly connect: (signal: AbortSignal) => Promise<ClientConnection>
   /** Milliseconds until connecting may be tried again. */
@@ -89,7 +81,7 @@ class KeptListen {
         const offered = canonicalize(connection.server.capabilities)
         if (this.#offered !== undefined && offered !== this.#offered) return closing
         this.#offered = offered
-        await connection.call(this.#options.call, new ListenContext(this, this.#options, signal))
+        await connection.call(this.#options.call, new ListenContext(this, this.#options.context, signal))
       } catch (error) {
         signal.throwIfAborted()
         // Before the acknowledgement the caller is owed the reason; afterwards it was promised to hear of changes.
@@ -148,56 +140,15 @@ class KeptListen {
 const lists = [noticeName.toolsChanged, noticeName.promptsChanged, noticeName.resourcesChanged]
 
 /** The context of a listen on one connection. */
-class ListenContext implements CallContext {
-  readonly signal: AbortSignal
-  readonly origin: CallContext
-  readonly peer: Peer
+class ListenContext extends ForwardedContext {
   readonly #listen: KeptListen
 
-  constructor(listen: KeptListen, { context, peer }: KeptListenOptions, signal: AbortSignal) {
+  constructor(listen: KeptListen, origin: CallContext, signal: AbortSignal) {
+    super(origin, { signal })
     this.#listen = listen
-    this.origin = context
-    this.peer = peer
-    this.signal = signal
   }
 
-  get principal(): Principal {
-    return this.origin.principal
-  }
-
-  get meta(): JsonObject {
-    return this.origin.meta
-  }
-
-  get metaText(): CallContext['metaText'] {
-    return this.origin.metaText
-  }
-
-  get progressToken(): RpcId | undefined {
-    return this.origin.progressToken
-  }
-
-  get logLevel(): LogLevel | undefined {
-    return this.origin.logLevel
-  }
-
-  get hints(): WireHints {
-    return this.origin.hints
-  }
-
-  get resume(): undefined {
-    return undefined
-  }
-
-  get scope(): Scope {
-    return this.origin.scope
-  }
-
-  get session(): PeerSession | undefined {
-    return this.origin.session
-  }
-
-  emit(notice: Call): void | Promise<void> {
+  override emit(notice: Call): void | Promise<void> {
     return this.#listen.take(notice)
   }
 }

@@ -54,6 +54,22 @@ describe('configurations as MCP clients have them', () => {
     expect(await proxy.tool(2, 'env', { name: 'PORT' })).toBe('80')
   })
 
+  test('one server that cannot be used as it is does not hide the others: it is said how these are taken', async () => {
+    const file = configFile({
+      servers: {
+        asks: { command, args: ['\${input:key}'] },
+        files: { command, args },
+        'more files': { command, args },
+      },
+    })
+    await using refused = new ProxyProcess(['--config', file])
+    expect(await refused.ended).toMatchObject({ code: 2 })
+    expect(refused.stderr).toContain('only the editor can ask')
+    expect(refused.stderr).toContain('taken with --server "files" --server "more files"')
+    await using proxy = new ProxyProcess(['--config', file, '--server', 'files'])
+    expect(await proxy.tool(1, 'echo', { text: 'hi' })).toBe('hi')
+  })
+
   test('a server on HTTP, with headers', async () => {
     await using server = await startHttpServer('sdk-v2')
     const file = configFile({ mcpServers: { remote: { type: 'http', url: server.url, headers: { 'X-A': '1' } } } })

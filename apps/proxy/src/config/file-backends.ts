@@ -38,9 +38,17 @@ export async function readFileBackends(
   const chosen = values.server ?? servers.filter(({ disabled }) => !disabled).map(({ name }) => name)
   const found = [...new Set(chosen)].map((name) => serverNamed(name, servers, file))
   const faults = found.flatMap((server) => server.faults)
-  if (faults.length > 0) throw new UsageError(faults.join('\n'))
+  if (faults.length > 0) throw new UsageError([...faults, ...wayAround(found)].join('\n'))
   if (found.length === 0) throw new UsageError(`${file} names no server that is not disabled`)
   return { top, folder, warnings, backends: found.map((server) => backendOf(server, { top, folder, values })) }
+}
+
+/** The file may belong to another client, so that it is not to be changed for us. */
+function wayAround(servers: readonly ConfiguredServer<ServerKeys>[]): readonly string[] {
+  const sound = servers
+    .filter(({ faults }) => faults.length === 0)
+    .map(({ name }) => `--server ${JSON.stringify(name)}`)
+  return sound.length === 0 ? [] : [`The file can stay as it is: the others are taken with ${sound.join(' ')}`]
 }
 
 interface Around {

@@ -285,7 +285,9 @@ describe('answers of a token endpoint', () => {
     )
     const store = createFileSignInStore(folder)
     await authorizerOf({ store }).renew(refusal(), {})
-    expect((await store.getClient(issuer.origin))?.secretExpiresAt).toBeUndefined()
+    const client = await store.getClient(issuer.origin)
+    expect(client).toMatchObject({ clientId: 'made', clientSecret: 's-0123456789' })
+    expect(client?.secretExpiresAt).toBeUndefined()
   })
 
   test('one of 300,000 bytes is not read to its end', async () => {

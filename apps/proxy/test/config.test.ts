@@ -57,7 +57,7 @@ describe('configurations as MCP clients have them', () => {
   test('one server that cannot be used as it is does not hide the others: it is said how these are taken', async () => {
     const file = configFile({
       servers: {
-        asks: { command, args: ['\${input:key}'] },
+        asks: { command, args: [`\${input:key}`] },
         files: { command, args },
         'more files': { command, args },
       },

@@ -13,7 +13,7 @@ const capabilities = '"capabilities":{"tools":{"listChanged":true}}'
 
 /** Result of `server/discover`. */
 export function discoverResult(version: string): string {
-  return `{${complete}"supportedVersions":["${version}"],${capabilities}${cacheable}}`
+  return `{${complete}"supportedVersions":["${version}"],${capabilities}${cacheable},"_meta":{"io.modelcontextprotocol/serverInfo":${info}}}`
 }
 
 /** Result of `initialize`. */

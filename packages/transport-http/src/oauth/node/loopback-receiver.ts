@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { abortable } from '@atenea/mcpcompat/transport'
 import type { RedirectReceiver } from '../flows/browser-flow.ts'
@@ -18,7 +18,8 @@ const path = '/callback'
  */
 export async function createLoopbackReceiver(options: CreateLoopbackReceiverOptions = {}): Promise<RedirectReceiver> {
   const place = preferredPlace(options.preferred)
-  const server = createServer()
+  // As a module it would load all of the platform's fetch, whether somebody signs in or not.
+  const server = process.getBuiltinModule('node:http').createServer()
   const listening = (place !== undefined && (await listen(server, place.port))) || (await listen(server, 0))
   if (!listening) throw new Error('No port of this machine is free.')
   const { port } = server.address() as AddressInfo

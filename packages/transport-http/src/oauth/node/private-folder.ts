@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from 'node:crypto'
 import { chmod, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OAuthError } from '../oauth-error.ts'
@@ -37,7 +36,7 @@ export class PrivateFolder<T extends object> {
 
   async write(name: string, value: T): Promise<void> {
     const path = await this.path(name)
-    const draft = `${path}.${randomUUID()}`
+    const draft = `${path}.${crypto.randomUUID()}`
     try {
       const file = await open(draft, 'wx', 0o600)
       try {
@@ -97,7 +96,10 @@ export class PrivateFolder<T extends object> {
   }
 
   #file(name: string): string {
-    return join(this.#path, `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`)
+    return join(
+      this.#path,
+      `${process.getBuiltinModule('node:crypto').createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`,
+    )
   }
 }
 

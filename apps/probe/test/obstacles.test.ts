@@ -145,6 +145,22 @@ test.concurrent('H26: JSON with a byte order mark is told as no JSON', async () 
   expect(report.verdict.cause).toMatch(/application\/json, but what it says is no JSON-RPC message: not JSON/)
 })
 
+test.concurrent.each(['', '/', '/mcp/', '/wrong', '/api/v1/mcp'])(
+  'H27: at the path %j the right URL is told, where the server answers at another one',
+  async (path) => {
+    await using front = await between(await serveFlawed(setupOf('none')), {
+      answer: (_, response, __, url) => {
+        if (url === '/mcp') return false
+        response.writeHead(404).end()
+        return true
+      },
+    })
+    const report = await probed({ kind: 'url', url: front.url.replace('/mcp', path) })
+    expect(report).toMatchObject({ outcome: 'unreachable', verdict: { era: 'none' } })
+    expect(report.verdict.repair).toBe(`Write ${front.url}, where an MCP server answers.`)
+  },
+)
+
 test.concurrent('F4: a page with more entries than a call may have arguments is read', async () => {
   const count = 200_000
   const report = await throughIt(

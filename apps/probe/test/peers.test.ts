@@ -94,7 +94,7 @@ const atUrls: Readonly<Record<string, Known & { readonly start: () => Promise<Pe
     start: async () => await fixtureUrl('http-sdk-v1'),
     era: 'legacy',
     modern: 'not-spoken',
-    errors: ['batch-served', 'origin-unchecked'],
+    errors: ['origin-unchecked'],
   },
   'the official SDK 2.4': {
     start: async () => await fixtureUrl('http-sdk-v2'),
@@ -124,13 +124,13 @@ const atUrls: Readonly<Record<string, Known & { readonly start: () => Promise<Pe
     start: async () => await fixtureUrl('http-fastmcp'),
     era: 'legacy',
     modern: 'not-spoken',
-    errors: ['batch-served', 'origin-unchecked'],
+    errors: ['origin-unchecked'],
   },
   'server-everything': {
     start: everythingUrl,
     era: 'legacy',
     modern: 'not-spoken',
-    errors: ['batch-served', 'origin-unchecked', 'session-unknown-served'],
+    errors: ['origin-unchecked', 'session-unknown-served'],
   },
 }
 

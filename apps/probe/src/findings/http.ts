@@ -196,7 +196,7 @@ export const httpFindings = {
     repair: 'Answer it with HTTP status 400 and the JSON-RPC error -32700 without an id.',
   },
   'batch-served': {
-    level: 'error',
+    level: 'warning',
     requirements: ['MC-MSG-13', 'LG-MSG-05'],
     title: 'An array of messages is served',
     repair: 'Answer arrays with 400 and -32600; batches exist in no revision that is in use.',

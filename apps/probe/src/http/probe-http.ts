@@ -1,4 +1,4 @@
-import { method, revisionsOf } from '@atenea/mcpcompat'
+import { type Era, method, revisionsOf } from '@atenea/mcpcompat'
 import {
   type HttpProbeAnswer,
   type HttpProbeFailure,
@@ -26,8 +26,9 @@ import { checkGuards } from './check-guards.ts'
 import { checkHeaders } from './check-headers.ts'
 import { checkSessions } from './check-sessions.ts'
 import { explainFailure, explainStatus } from './explain.ts'
-import { createHttpTalk, type HttpTalk } from './http-talk.ts'
+import { createHttpTalk, type CreateHttpTalkOptions, type HttpTalk } from './http-talk.ts'
 import { isDeprecatedSse } from './deprecated-sse.ts'
+import { lookNearby } from './look-nearby.ts'
 import { recordWay } from './record-way.ts'
 
 /** Probes a URL. Fills the result as it goes; throws for an aborted signal alone. */
@@ -51,6 +52,8 @@ class HttpProbe {
   #failedOfProbe = false
   /** Whether there was an answer such as servers of the deprecated transport give. */
   #mayBeOlder = false
+  /** Whether the URL leads to something else than an MCP endpoint of this host. */
+  #isElsewhere = false
   /** Whether no connection can be had. */
   #hasNoWay = false
   readonly #conversations: Conversation[] = []
@@ -79,18 +82,14 @@ class HttpProbe {
     }
   }
 
-  #talk(era: 'modern' | 'legacy', revision: string): HttpTalk {
+  #talk(era: Era, revision: string): HttpTalk {
+    return createHttpTalk({ ...this.#talkOptions(era, revision), wire: this.#wire })
+  }
+
+  #talkOptions(era: Era, revision: string): Omit<CreateHttpTalkOptions, 'wire'> {
     const { timeoutMs, signal } = this.#probing.options
     const ids = (): number => (this.#nextId += 1)
-    return createHttpTalk({
-      wire: this.#wire,
-      era,
-      revision,
-      headers: this.#target.headers ?? {},
-      timeoutMs,
-      ids,
-      signal,
-    })
+    return { era, revision, headers: this.#target.headers ?? {}, timeoutMs, ids, signal }
   }
 
   #converse(talk: HttpTalk): Conversation {
@@ -187,6 +186,8 @@ class HttpProbe {
   #takeTrouble(answer: HttpExchange): void {
     const { result } = this.#probing
     const { url } = this.#wire
+    const status = answer.http?.status ?? 0
+    if (answer.response === undefined && [200, 404, 405, 501].includes(status)) this.#isElsewhere = true
     result.trouble ??= answer.failure === undefined ? explainStatus(answer, url) : explainFailure(answer.failure, url)
   }
 
@@ -267,19 +268,25 @@ class HttpProbe {
       }
       return
     }
-    if (
-      this.#mayBeOlder &&
-      !modern.hasAnswered &&
-      !legacy.hasAnswered &&
-      (await isDeprecatedSse(this.#wire, this.#target.headers ?? {}))
-    ) {
+    if (modern.hasAnswered || legacy.hasAnswered) return
+    if (this.#mayBeOlder && (await isDeprecatedSse(this.#wire, this.#target.headers ?? {}))) {
       result.trouble = {
         cause:
           'This is a server of the deprecated HTTP+SSE transport: GET opens an event stream with an endpoint event.',
         repair:
           'Update the server to Streamable HTTP, or put a proxy in front that speaks HTTP+SSE (atenea-proxy --http-sse).',
       }
+      return
     }
+    if (this.#isElsewhere) await this.#lookNearby()
+  }
+
+  async #lookNearby(): Promise<void> {
+    const { options, result } = this.#probing
+    const [revision = ''] = options.policy.modern
+    const found = await lookNearby(this.#wire.url, this.#talkOptions('modern', revision))
+    if (found === undefined || result.trouble === undefined) return
+    result.trouble = { ...result.trouble, repair: `Write ${found.href}, where an MCP server answers.` }
   }
 }
 

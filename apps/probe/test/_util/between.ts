@@ -11,7 +11,12 @@ export interface Passing {
 
 export interface BetweenOptions {
   /** Answers in place of the server; gives whether it did. */
-  readonly answer?: (method: string | undefined, response: ServerResponse, headers: IncomingHttpHeaders) => boolean
+  readonly answer?: (
+    method: string | undefined,
+    response: ServerResponse,
+    headers: IncomingHttpHeaders,
+    url: string | undefined,
+  ) => boolean
   /** Changes what the server answers. Event streams pass as they are. */
   readonly edit?: (passing: Passing, method: string | undefined) => void
 }
@@ -24,7 +29,7 @@ export async function between(server: RunningServer, { answer, edit }: BetweenOp
     incoming.on('end', () => {
       const sent = Buffer.concat(chunks)
       const method = methodOf(sent.toString())
-      if (answer?.(method, response, incoming.headers) !== true) relay(incoming, sent, method, response)
+      if (answer?.(method, response, incoming.headers, incoming.url) !== true) relay(incoming, sent, method, response)
     })
   })
 

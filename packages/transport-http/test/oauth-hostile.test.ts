@@ -104,12 +104,13 @@ describe('who waits for the browser', () => {
   test('MC-AUTH-06: takes one answer; the second of the same state changes nothing', async () => {
     let second: number | undefined
     issuer.route('/token', (_asked, response) => {
-      setTimeout(() => answer(response, 200, { access_token: 'token-1-0123456789', token_type: 'Bearer' }), 50)
+      setTimeout(() => answer(response, 200, { access_token: 'token-1-0123456789', token_type: 'Bearer' }), 500)
     })
     const flow = browser(async (url) => {
       const { searchParams } = new URL(url)
       const back = `${searchParams.get('redirect_uri')}?state=${searchParams.get('state')}&code=`
       const first = fetch(`${back}the-code`)
+      await expect.poll(() => grants().length, { timeout: 4_000 }).toBe(1)
       second = await fetch(`${back}other`).then(({ status }) => status)
       await first
     })
@@ -140,7 +141,7 @@ describe('who waits for the browser', () => {
     try {
       const url = "https://as.example/authorize?x=$(touch%20x);'`&y"
       expect(await openBrowser(url, { BROWSER: command })).toBe(true)
-      await expect.poll(() => readdirSync(folder)).toContain('seen')
+      await expect.poll(() => readdirSync(folder), { timeout: 4_000 }).toContain('seen')
       expect(readFileSync(`${out}.url`, 'utf8')).toBe(url)
       expect(readFileSync(out, 'utf8')).toContain('PATH=')
       expect(readFileSync(out, 'utf8')).not.toContain('hunter2')

@@ -4,7 +4,6 @@ import { omitMembers } from './jsonrpc/edit.ts'
 import { rpcCode } from './jsonrpc/errors.ts'
 import { JsonText } from './jsonrpc/json-text.ts'
 import { isLogLevel } from './log-levels.ts'
-import { memberOf } from './member.ts'
 import type { RevisionOffer } from './revisions.ts'
 
 /** Keys of `_meta` that the protocol defines. */

@@ -128,6 +128,7 @@ describe.each([
         kept = context.session
         return core.call(call, context)
       },
+      notify: (notice, context) => core.notify(notice, context),
       view: (principal, viewer) => core.view(principal, viewer),
       drain: () => core.drain(),
     }

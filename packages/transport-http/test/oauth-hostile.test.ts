@@ -505,7 +505,12 @@ describe('what is kept', () => {
   test('a place where nothing can be written is named, with what the system says', async () => {
     writeFileSync(join(folder, 'file'), '')
     const store = createFileSignInStore(join(folder, 'file'))
-    const error = await failureOf(authorizerOf({ store }).renew(refusal(), {}))
+    const said: Diagnostic[] = []
+    const authorizer = authorizerOf({ store, onDiagnostic: (diagnostic) => said.push(diagnostic) })
+    // A server that wants no token is none the worse for it.
+    expect(await sentBy(authorizer)).toBeUndefined()
+    expect(said.map(({ code }) => code)).toEqual(['sign-ins-unreadable'])
+    const error = await failureOf(authorizer.renew(refusal(), {}))
     expect(error).toMatchObject({ code: 'storage', kind: 'auth' })
     expect(error.message).toBe(`Sign-ins cannot be kept in ${join(folder, 'file', 'locks')} (ENOTDIR).`)
     expect(shown).toEqual([])

@@ -174,10 +174,21 @@ class Tokens implements OAuthAuthorizer {
     options: AbortOptions,
   ): Promise<AuthFields> {
     await this.#alone(async (life) => {
-      if (!this.#loaded) await this.#take(await this.#work.usable())
+      if (!this.#loaded) await this.#take(await this.#found())
       if (this.#isDue()) await this.#refreshEarly(life)
     }, options)
     return await this.#fieldsOf(request)
+  }
+
+  /** What there is at the start. Where nothing can be read a server may still want no token at all. */
+  async #found(): Promise<SignIn | undefined> {
+    try {
+      return await this.#work.usable()
+    } catch (error) {
+      if (!OAuthError.is(error)) throw error
+      this.#work.report('sign-ins-unreadable', error.message, error)
+      return undefined
+    }
   }
 
   #fieldsOf(request: { readonly method: string; readonly url: string }): AuthFields | Promise<AuthFields> {

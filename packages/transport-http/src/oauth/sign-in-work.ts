@@ -117,7 +117,7 @@ export class SignInWork {
     return await discoverIssuer(issuer, { http: this.#options.http, signal, legacy })
   }
 
-  /** The same; `undefined` when the authorization server does not want it any more. */
+  /** Refreshes; `undefined` when the authorization server does not want that any more, so that somebody has to sign in. */
   async tryRefresh(kept: SignIn, issuer: IssuerInfo, signal: AbortSignal): Promise<SignIn | undefined> {
     try {
       return await this.refreshed(kept, issuer, signal)

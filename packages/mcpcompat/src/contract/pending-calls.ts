@@ -130,7 +130,7 @@ export class PendingCalls {
 
 /**
  * Hands a notice to whoever made the call. What goes wrong there is not the peer's affair. Callers that are slow miss some of what is only
- * said by the way; what they subscribed to they get.
+ * said by the way, and hear of a change once.
  */
 export function deliver(pending: PendingCall, notice: Call, onDiagnostic: OnDiagnostic | undefined): void {
   const report = (cause: unknown): void => {
@@ -141,7 +141,8 @@ export function deliver(pending: PendingCall, notice: Call, onDiagnostic: OnDiag
       cause,
     })
   }
-  if (pending.backlog?.isFull === true && pending.call.method !== method.listen) {
+  const { backlog } = pending
+  if (backlog !== undefined && (pending.call.method === method.listen ? backlog.holds(notice) : backlog.isFull)) {
     onDiagnostic?.({
       level: 'debug',
       code: 'notice-left-out',
@@ -151,7 +152,7 @@ export function deliver(pending: PendingCall, notice: Call, onDiagnostic: OnDiag
   }
   try {
     const taken = pending.context.emit(notice)
-    if (taken !== undefined) (pending.backlog ??= new Backlog()).add(notice.params, taken).catch(report)
+    if (taken !== undefined) (pending.backlog ??= new Backlog()).add(notice, taken).catch(report)
   } catch (error) {
     report(error)
   }

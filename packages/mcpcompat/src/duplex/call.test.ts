@@ -295,6 +295,32 @@ describe('notices', () => {
     expect(count).toBe(5)
   })
 
+  test('a subscriber that is slow hears of each change once, and again of what changes when it has read that', async () => {
+    const { server, client, call } = connect()
+    const { notices, onNotice } = collect()
+    let take = (): void => undefined
+    const taken = new Promise<void>((resolve) => {
+      take = resolve
+    })
+    const slowly = async (notice: Call): Promise<void> => {
+      onNotice(notice)
+      await taken
+    }
+    const listen = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
+    void call(listen, { onNotice: slowly })
+    const { id } = await server.one()
+    const _meta = { [metaKey.subscriptionId]: id as number }
+    const acknowledged = { notifications: { toolsListChanged: true }, _meta }
+    const changed = notification('notifications/tools/list_changed', { _meta })
+    server.say(client, notification('notifications/subscriptions/acknowledged', acknowledged))
+    for (let count = 0; count < 100; count++) server.say(client, changed)
+    expect(notices).toHaveLength(2)
+    take()
+    await turn()
+    server.say(client, changed)
+    expect(notices).toHaveLength(3)
+  })
+
   test('E8: what nobody waits for is dropped, and the connection lives', async () => {
     const { server, client, call } = connect()
     const { notices, onNotice } = collect()

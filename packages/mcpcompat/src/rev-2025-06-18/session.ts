@@ -3,6 +3,7 @@ import { type CallHost, ServedContext } from '../contract/call-context.ts'
 import { CallRunner } from '../contract/call-runner.ts'
 import type { Call, Outcome } from '../contract/call.ts'
 import { type Clock, systemClock } from '../contract/clock.ts'
+import type { SendOptions } from '../contract/connection.ts'
 import type { CallContext, LogLevel, Principal, WireHints } from '../contract/context.ts'
 import { type OnDiagnostic, safeDiagnostics } from '../contract/diagnostics.ts'
 import type { Dispatcher, ServerView } from '../contract/dispatcher.ts'
@@ -317,7 +318,7 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
 
   /** A change that the client is told of, without the subscription that it does not know (BR-130). */
   #forward(notice: Call): void {
-    void this.#port.send({ kind: 'notification', method: notice.method, params: notice.params })
+    if (this.#backlog?.holds(notice) !== true) this.#say(notice)
   }
 
   #relay(session: OpenSession, request: Call, options: PeerAskOptions): Promise<JsonRecord> {
@@ -328,15 +329,17 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
     return this.questions.relay(request, idOf(options.related), options)
   }
 
-  #tell(session: OpenSession, { method, params }: Call, related: CallContext | undefined): void {
+  #tell(session: OpenSession, notice: Call, related: CallContext | undefined): void {
     if (this.#session !== session || this.#backlog?.isFull === true) return
     const relatedTo = idOf(related)
-    const taken = this.#port.send(
-      { kind: 'notification', method, params },
-      relatedTo === undefined ? {} : { relatedTo },
-    )
+    this.#say(notice, relatedTo === undefined ? {} : { relatedTo })
+  }
+
+  #say(notice: Call, options: SendOptions = {}): void {
+    const { method, params } = notice
+    const taken = this.#port.send({ kind: 'notification', method, params }, options)
     // A connection that cannot take it has ended, and everybody hears of that anyway.
-    if (taken !== undefined) (this.#backlog ??= new Backlog()).add(params, taken).catch(() => undefined)
+    if (taken !== undefined) (this.#backlog ??= new Backlog()).add(notice, taken).catch(() => undefined)
   }
 
   #reportUnexpected(): void {

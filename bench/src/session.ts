@@ -57,3 +57,11 @@ export async function withSession<T>(
 export function scaled({ scale }: Job, count: number, least: number): number {
   return Math.max(least, Math.round(count * scale))
 }
+
+/**
+ * How many calls make a process warm: as many as the compiler needs, whatever the scale; fewer only where nobody looks at the figures, at a
+ * few hundredths of it.
+ */
+export function warmUp(job: Job, count: number, least: number): number {
+  return job.scale >= 0.1 ? count : scaled(job, count, least)
+}

@@ -1,5 +1,5 @@
 import { peakMemoryBytes, processCpuNs } from '../../accounting.ts'
-import { patienceMs, scaled } from '../../session.ts'
+import { patienceMs, scaled, warmUp } from '../../session.ts'
 import type { Suite } from '../../suites/suite.ts'
 import { echoExchange } from '../../wire.ts'
 import { withProxySession } from '../proxy-session.ts'
@@ -23,7 +23,7 @@ export function proxyFlightSuite(route: Route, inFlight: number): Suite {
         const echo = echoExchange(job.wire, 100)
         const repeated = { inFlight, deadlineMs: 4 * patienceMs }
         // slow proxies are warm after 15,000 calls, and are not asked for more
-        await drive.pump(echo, { ...repeated, count: scaled(job, 20_000, inFlight) })
+        await drive.pump(echo, { ...repeated, count: warmUp(job, 20_000, inFlight) })
         const before = processCpuNs(proxy.pid)
         const { calls, seconds } = await drive.pump(echo, { ...repeated, count: scaled(job, 40_000, 4 * inFlight) })
         return {

@@ -1,5 +1,5 @@
 import { peakMemoryBytes, processCpuNs } from '../../accounting.ts'
-import { patienceMs, scaled } from '../../session.ts'
+import { patienceMs, scaled, warmUp } from '../../session.ts'
 import type { Suite } from '../../suites/suite.ts'
 import { echoExchange } from '../../wire.ts'
 import { withProxySession } from '../proxy-session.ts'
@@ -26,7 +26,7 @@ export function proxyLargeSuite(route: Route, kibibytes: number): Suite {
         const echo = echoExchange(job.wire, bytes)
         const repeated = { inFlight: 1, deadlineMs: 2 * patienceMs }
         const full = 100_000 / kibibytes
-        await drive.pump(echo, { ...repeated, count: scaled(job, Math.max(60, full / 2), 2) })
+        await drive.pump(echo, { ...repeated, count: warmUp(job, Math.max(60, full / 2), 2) })
         const before = processCpuNs(proxy.pid)
         const { calls, seconds } = await drive.pump(echo, { ...repeated, count: scaled(job, full, 3) })
         return {

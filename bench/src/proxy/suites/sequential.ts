@@ -1,6 +1,6 @@
 import { processCpuNs } from '../../accounting.ts'
 import { ownCore } from '../../own-core.ts'
-import { type Job, patienceMs, scaled } from '../../session.ts'
+import { type Job, patienceMs, scaled, warmUp } from '../../session.ts'
 import type { Suite } from '../../suites/suite.ts'
 import { echoExchange } from '../../wire.ts'
 import { type Drive, withDirectSession, withProxySession } from '../proxy-session.ts'
@@ -43,7 +43,7 @@ async function repeat(
 ): Promise<{ readonly callUs: number; readonly spent: number }> {
   const echo = echoExchange(job.wire, 100)
   const repeated = { inFlight: 1, deadlineMs: 4 * patienceMs }
-  await drive.pump(echo, { ...repeated, count: scaled(job, 20_000, 20) })
+  await drive.pump(echo, { ...repeated, count: warmUp(job, 12_000, 20) })
   const before = read()
   const { calls, seconds } = await drive.pump(echo, { ...repeated, count: scaled(job, 20_000, 50) })
   return { callUs: (seconds / calls) * 1e6, spent: (read() - before) / calls }

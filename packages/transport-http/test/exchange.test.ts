@@ -203,6 +203,21 @@ describe('what comes on a stream', () => {
     )
   })
 
+  test('D19: an answer that is no JSON ends its call, also where the stream stays open', async () => {
+    await using server = await scriptedServer(
+      modern(({ body }, response) => {
+        stream(response)
+        const { id } = body as { id: number }
+        response.write(`data: {"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"x":NaN}}\n\n`)
+      }),
+    )
+    await using client = await connect(server.url)
+    await expect(client.tool('a')).rejects.toMatchObject({
+      kind: 'protocol',
+      message: expect.stringContaining('unexpected character'),
+    })
+  })
+
   test('a caller that is slow to take notices holds the stream up', async () => {
     await using server = await scriptedServer(
       modern((arrived, response) => {

@@ -6,6 +6,7 @@ import {
   type CreateServerSessionOptions,
   encodeMessage,
   featuresOf,
+  IdTable,
   type PeerPort,
   type RpcMessage,
   type RpcNotification,
@@ -66,7 +67,7 @@ export class HttpSession implements PeerPort {
   /** The request that is just being taken. Most are answered before anybody has to look for them. */
   #arriving: OpenPost | undefined
   /** All others that wait for their answers, by the id under which each runs here. */
-  #posts: Map<RpcId, OpenPost> | undefined
+  #posts: IdTable<OpenPost> | undefined
   /** The GET stream, of which a session has one at most. */
   #events: EventStream | undefined
   /** The last event of the standalone stream that some client was given. */
@@ -122,7 +123,7 @@ export class HttpSession implements PeerPort {
     this.#session.receive(id === message.id ? message : { ...message, id }, origin)
     if (this.#arriving !== post) return
     this.#arriving = undefined
-    this.#posts ??= new Map()
+    this.#posts ??= new IdTable()
     this.#posts.set(id, post)
     this.#attach(post, exchange)
   }
@@ -198,7 +199,7 @@ export class HttpSession implements PeerPort {
     await this.#session.close(reason)
   }
 
-  #alias(taken: ReadonlyMap<RpcId, OpenPost>): RpcId {
+  #alias(taken: IdTable<OpenPost>): RpcId {
     let id: string
     do id = `again-${++this.#lastAlias}`
     while (taken.has(id))

@@ -47,7 +47,13 @@ export class AskingPool {
       await this.#turn(signal)
       this.#given--
     }
-    return this.#hold(this.#choose(client))
+    try {
+      return this.#hold(this.#choose(client))
+    } catch (error) {
+      // The turn is for the next one.
+      this.#wake()
+      throw error
+    }
   }
 
   async #turn(signal: AbortSignal): Promise<void> {

@@ -14,6 +14,7 @@ import {
 import type { Clock } from '@atenea/mcpcompat/transport'
 import { busy, lostWhileParked } from '../failures.ts'
 import { ForwardedContext } from '../forwarded-context.ts'
+import { isAborted } from '../relayed-call.ts'
 import type { Park, ParkStore } from './park-store.ts'
 
 export interface ParkingOptions {
@@ -80,7 +81,10 @@ export class Parking {
     try {
       if (!(await this.#note(park))) throw busy(backend, 'too many calls wait for answers to its questions')
       const state = { park: park.id, backend }
-      return { ...shown, requestState: await seal.seal(state, bindingOf(call, context), { ttlMs: waitMs, round }) }
+      const requestState = await seal.seal(state, bindingOf(call, context), { ttlMs: waitMs, round })
+      // Whoever has given up meanwhile never sees the state, and cannot come back.
+      if (isAborted(context)) throw context.signal.reason
+      return { ...shown, requestState }
     } catch (error) {
       this.#drop(park.id)
       parked.abandon()
@@ -89,12 +93,18 @@ export class Parking {
   }
 
   async #note(park: Park): Promise<boolean> {
-    const { store } = this.#options
-    if (await store.put(park)) return true
+    if (await this.#put(park)) return true
     // Calls that are lost are remembered for a better answer only.
     const lost = [...this.#waiting].filter(([, waiting]) => waiting.lost)
     for (const [id] of lost) this.#drop(id)
-    return lost.length > 0 && (await store.put(park))
+    return lost.length > 0 && (await this.#put(park))
+  }
+
+  async #put(park: Park): Promise<boolean> {
+    const isNoted = await this.#options.store.put(park)
+    // The call has ended before it was noted.
+    if (isNoted && !this.#waiting.has(park.id)) this.#erase(park.id)
+    return isNoted
   }
 
   /**
@@ -117,7 +127,15 @@ export class Parking {
     return {
       round,
       context: new ForwardedContext(context, { resume }),
-      resume: async (resumed, within) => await parked.resume(resumed, within),
+      resume: async (resumed, within) => {
+        try {
+          return await parked.resume(resumed, within)
+        } catch (error) {
+          // A client that gave up before its answers were taken has no state to come back with.
+          parked.abandon()
+          throw error
+        }
+      },
     }
   }
 
@@ -132,10 +150,15 @@ export class Parking {
     waiting?.parked.abandon()
   }
 
-  /** Nobody takes this call any more; a store that cannot be reached forgets it when it has expired. */
+  /** Nobody takes this call any more. */
   #drop(id: string): void {
     if (!this.#waiting.has(id)) return
     this.#forget(id)
+    this.#erase(id)
+  }
+
+  /** A store that cannot be reached forgets a call when it has expired. */
+  #erase(id: string): void {
     void (async () => await this.#options.store.take(id, this.#instance))().catch(() => undefined)
   }
 

@@ -1,0 +1,118 @@
+import { createSeal, type Seal } from '@atenea/mcpcompat'
+import { withResolvers } from '@atenea/mcpcompat/transport'
+import { afterEach, describe, expect, test } from 'vitest'
+import { AskingPool } from '../src/asking-pool.ts'
+import type { BackendClient } from '../src/backend-port.ts'
+import type { Link } from '../src/link.ts'
+import { createMemoryParkStore, type ParkStore } from '../src/index.ts'
+import { answerTo, arrivals, ask, call, everyAsk, given, retry } from './_util/asking.ts'
+import { createManualClock } from './_util/manual-clock.ts'
+import { createBackend, createRig, endAll, type FakeBackend, type FrontClient, resultOf, type Rig } from './_util/rig.ts'
+import { turn } from './_util/wire.ts'
+
+afterEach(endAll)
+
+async function bridged(options: Parameters<typeof createRig>[1] = {}): Promise<{
+  readonly rig: Rig
+  readonly backend: FakeBackend
+  readonly calls: ReturnType<typeof arrivals>
+  readonly client: FrontClient
+}> {
+  const backend = createBackend({ kind: 'legacy', maxAskingCalls: 1 })
+  const calls = arrivals(backend)
+  const rig = createRig([backend], { bridgeInput: true, ...options })
+  return { rig, backend, calls, client: await rig.client('modern', { capabilities: everyAsk }) }
+}
+
+describe('a client that gives up', () => {
+  test('A-43, BR-224: a retry that is cancelled before it is looked at ends the call that waits, and frees its place', async () => {
+    const { client, calls } = await bridged()
+    const id = client.send('tools/call', call)
+    const { wire, request } = await calls.next()
+    ask(wire, 'q')
+    const asked = given(await client.answerTo(id))
+    client.notify('notifications/cancelled', { requestId: retry(client, asked) })
+    const cancelled = await wire.next(({ method }) => method === 'notifications/cancelled')
+    expect(cancelled.value.params).toEqual({ requestId: request.id })
+    const next = client.send('tools/call', call)
+    const other = await calls.next()
+    other.wire.write(resultOf(other.request.id, { content: [] }))
+    expect((await client.answerTo(next)).value.result).toMatchObject({ resultType: 'complete' })
+  })
+
+  test('A-43, BR-224: a call that is cancelled while its question is sealed does not wait for anybody', async () => {
+    const seal = createSeal()
+    const begun = withResolvers<void>()
+    const goOn = withResolvers<void>()
+    const slow: Seal = {
+      ...seal,
+      seal: async (...given) => {
+        begun.resolve()
+        await goOn.promise
+        return await seal.seal(...given)
+      },
+    }
+    const { client, calls } = await bridged({ seal: slow })
+    const id = client.send('tools/call', call)
+    const { wire, request } = await calls.next()
+    ask(wire, 'q')
+    await begun.promise
+    client.notify('notifications/cancelled', { requestId: id })
+    await turn()
+    goOn.resolve()
+    expect((await answerTo(wire, 'q')).value.result).toEqual({ action: 'cancel' })
+    const cancelled = await wire.next(({ method }) => method === 'notifications/cancelled')
+    expect(cancelled.value.params).toEqual({ requestId: request.id })
+    expect(await client.rest()).toEqual([])
+  })
+})
+
+test('BR-224: a call that ends before a slow store has noted it takes no room there', async () => {
+  const memory = createMemoryParkStore({ maxParks: 1 })
+  const begun = withResolvers<void>()
+  const goOn = withResolvers<void>()
+  const parkStore: ParkStore = {
+    put: async (park) => {
+      begun.resolve()
+      await goOn.promise
+      return memory.put(park)
+    },
+    take: (...given) => memory.take(...given),
+  }
+  const { rig, client, calls } = await bridged({ parkStore })
+  client.send('tools/call', call)
+  const { wire } = await calls.next()
+  ask(wire, 'q')
+  await begun.promise
+  await rig.passthrough[Symbol.asyncDispose]()
+  goOn.resolve()
+  await turn()
+  const other = { id: 'other', instance: 'i', backend: 'b', size: 1, expiresAt: Date.now() + 60_000 }
+  expect(memory.put(other)).toBe(true)
+})
+
+const nobodys = { principal: { id: 'a', authenticated: true } } as BackendClient
+
+test('BR-223: a place that cannot be taken goes to the next one who waits', async () => {
+  const link = { openCalls: 0, lastUsed: 0 } as Link
+  let failures = 0
+  const pool = new AskingPool({
+    size: 1,
+    waitMs: 10_000,
+    clock: createManualClock(),
+    find: () => undefined,
+    open: () => {
+      if (failures-- > 0) throw new Error('no room')
+      return link
+    },
+    busy: () => new Error('busy'),
+  })
+  const { signal } = new AbortController()
+  const first = await pool.acquire(nobodys, signal)
+  const second = pool.acquire(nobodys, signal)
+  const third = pool.acquire(nobodys, signal)
+  failures = 1
+  first.release()
+  await expect(second).rejects.toThrow('no room')
+  expect((await third).link).toBe(link)
+})

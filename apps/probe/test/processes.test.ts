@@ -109,6 +109,40 @@ test.concurrent('a server for HTTP that was given as a command is told with its 
   expect(report.verdict.repair).toContain(`atenea-probe http://localhost:${port}/mcp`)
 })
 
+/** The fixture without a flaw, with what it writes changed by an expression over `line`, which has no line end. */
+function changed(expression: string): ProbeTarget {
+  const words = ['--no-warnings', join(import.meta.dirname, 'flawed/stdio.ts'), 'none', modernRevision, legacyRevision]
+  return script(`
+    const child = require('node:child_process').spawn(process.execPath, ${JSON.stringify(words)}, { stdio: ['pipe', 'pipe', 'inherit'] })
+    process.stdin.pipe(child.stdin)
+    let isFirst = true
+    require('node:readline').createInterface({ input: child.stdout }).on('line', (line) => {
+      process.stdout.write(${expression})
+      isFirst = false
+    })
+  `)
+}
+
+test.concurrent.each([
+  ['MC-MSG-04: every response twice', 'line + "\\n" + line + "\\n"', ['response-unasked']],
+  ['MS-FRM-02: a byte order mark', '(isFirst ? "\\ufeff" : "") + line + "\\n"', ['stdout-noise']],
+  ['MS-FRM-01: lines that end with CRLF', 'line + "\\r\\n"', []],
+  ['MS-FRM-01: blank lines', '"\\n" + line + "\\n\\n"', []],
+])('%s', async (_, expression, ids) => {
+  const report = await probed(changed(expression))
+  expect(report.verdict.era).toBe('dual')
+  expect([...new Set(report.findings.map(({ id }) => id))]).toEqual(ids)
+})
+
+test.concurrent.each([
+  ['MS-FRM-01: messages over several lines', 'JSON.stringify(JSON.parse(line), null, 2) + "\\n"', /over several lines/],
+  ['MS-FRM-01: messages without a line feed', 'line', /does not end the line/],
+])('%s are told as the cause', async (_, expression, cause) => {
+  const report = await probed(changed(expression), { timeoutMs: 1_500 })
+  expect(report).toMatchObject({ outcome: 'unreachable', verdict: { era: 'none' } })
+  expect(report.verdict.cause).toMatch(cause)
+})
+
 test.concurrent('S11, A-22: what a slow server answers late is not taken for the answer to something else', async () => {
   const file = join(import.meta.dirname, 'flawed/stdio.ts')
   const words = ['--no-warnings', file, 'none', modernRevision, legacyRevision]

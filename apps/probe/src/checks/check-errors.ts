@@ -75,6 +75,10 @@ const answeredWithinMs = 250
 
 /** MC-MSG-08, MH-POST-05 */
 export async function checkNotification(to: Conversation, name: string = nobody.notice): Promise<void> {
+  for (const early of await to.talk.listen(0)) {
+    // what came before the notification cannot be its answer
+    if (early.kind === 'response') to.found('response-unasked', { evidence: `before ${name}: ${show(early.value)}` })
+  }
   const timeoutMs = to.talk.carrier === 'lines' ? answeredWithinMs : undefined
   const answer = await to.raw(name, {}, { idText: null, mayBeSilent: true, timeoutMs })
   const { http } = answer
@@ -195,7 +199,8 @@ function isRefusal(to: Conversation, answer: Answer, codes: readonly number[]): 
 /** LG-PING-01 */
 export async function checkPing(to: Conversation): Promise<void> {
   const answer = await to.ask(legacyMethod.ping)
-  if (answer.response !== undefined && resultOf(answer.response) === undefined) {
+  // a result that is none was reported as such
+  if (errorOf(answer.response) !== undefined) {
     to.found('ping-unserved', { evidence: `ping → ${showAnswer(answer)}` })
   }
 }

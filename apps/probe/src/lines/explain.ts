@@ -46,7 +46,19 @@ export async function explainLines(peer: LinePeer, timeoutMs: number): Promise<T
       repair: 'Start it in its MCP mode for stdio; each message is one line.',
     }
   }
+  if (/^\s*\{\s*$/.test(wire.noise[0]?.text ?? '') && wire.noise.some(({ text }) => text.includes('"jsonrpc"'))) {
+    return {
+      cause: `${peer.name} writes each message over several lines; MCP has one message a line.`,
+      repair: 'Write messages without indentation, as JSON.stringify(message) does.',
+    }
+  }
   const [noise] = wire.noise
+  if (noise === undefined && wire.hasOpenLine) {
+    return {
+      cause: `${peer.name} writes on stdout, but does not end the line, so that clients wait for the rest.`,
+      repair: 'Write a line feed after each message, and flush.',
+    }
+  }
   if (noise !== undefined) {
     return {
       cause: `${peer.name} prints on stdout what is no MCP message (${JSON.stringify(noise.text.slice(0, 80))}), and answers nothing within ${timeoutMs} ms.`,

@@ -33,12 +33,16 @@ export interface LineWire {
   /** Whether lines of ours came back, as a terminal or `cat` sends them. */
   readonly isEcho: boolean
   readonly faults: ReadonlySet<LineFault>
+  /** Whether the output stops in the middle of a line. */
+  readonly hasOpenLine: boolean
   /** When the first line came, in milliseconds of `performance.now()`. */
   readonly firstLineAt: number | undefined
   /** Whether the output of the server has ended. */
   readonly hasEnded: boolean
 }
 
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+const lineFeed = 0x0a
 /** Noise beyond this is counted, not kept. */
 const keptNoise = 20
 /** So many lines without an answer among them are no conversation. */
@@ -62,6 +66,8 @@ class Lines implements LineWire {
   readonly noise: Junk[] = []
   noiseCount = 0
   isEcho = false
+  #hasOutput = false
+  hasOpenLine = false
   readonly faults: Set<LineFault> = new Set<LineFault>()
   firstLineAt: number | undefined
   hasEnded = false
@@ -74,7 +80,9 @@ class Lines implements LineWire {
   readonly #signal: AbortSignal
   /** Ids whose answers nobody waits for any more. */
   readonly #stale = new Set<string>()
-  /** Those of them that were given up: a slow server may answer still, perhaps without the id. */
+  /** Ids whose answers have come. */
+  readonly #answered = new Set<string>()
+  /** Those of the stale ones that were given up: a slow server may answer still, perhaps without the id. */
   readonly #owed = new Set<string>()
   #received: Received[] = []
   /** The first message that nobody has looked at. */
@@ -93,6 +101,9 @@ class Lines implements LineWire {
       },
     })
     output.on('data', (chunk: Buffer) => {
+      if (!this.#hasOutput && chunk.subarray(0, 3).equals(byteOrderMark)) this.#onNoise('\ufeff', 'a byte order mark')
+      this.#hasOutput = true
+      this.hasOpenLine = chunk.at(-1) !== lineFeed
       if (!this.isFlooded) framer.push(chunk)
     })
     const end = (): void => {
@@ -121,7 +132,8 @@ class Lines implements LineWire {
     this.#signal.throwIfAborted()
     const started = performance.now()
     const noiseBefore = this.noise.length
-    let seen = this.#received.length
+    // what came since the last answer was looked at is looked at now
+    let seen = this.#next
     const others: Received[] = []
     let response: Received | undefined
     let stray: { readonly message: Received; readonly until: number } | undefined
@@ -132,7 +144,8 @@ class Lines implements LineWire {
       for (; seen < this.#received.length && !isDone; seen += 1) {
         const message = this.#received[seen]
         if (message === undefined) continue
-        if (message.kind === 'response' && message.idText === idText) response ??= message
+        if (message.kind === 'response' && message.idText === idText && response === undefined) response = message
+        else if (this.#isRepeated(message)) others.push(message)
         else if (this.#isLate(message)) continue
         else if (stray === undefined && this.#mayAnswer(message, idText)) {
           // Only one request is open, so this is its answer with another id, unless the right one is still to come.
@@ -169,6 +182,7 @@ class Lines implements LineWire {
     }
     if (response === undefined) response = stray?.message
     else if (stray !== undefined && stray.message !== response) others.push(stray.message)
+    if (response?.idText !== undefined) this.#answered.add(response.idText)
     if (response === undefined && idText !== undefined) {
       this.#stale.add(idText)
       if (stopAt === undefined) this.#owed.add(idText)
@@ -201,6 +215,11 @@ class Lines implements LineWire {
     return this.#received.slice(from)
   }
 
+  /** Whether a response comes once more. */
+  #isRepeated({ kind, idText }: Received): boolean {
+    return kind === 'response' && idText !== undefined && this.#answered.has(idText)
+  }
+
   /** Whether a response answers a request that was given up, by its id or because it has none that we gave. */
   #isLate({ kind, idText }: Received): boolean {
     if (kind !== 'response') return false
@@ -226,10 +245,8 @@ class Lines implements LineWire {
     const isEcho = this.#written.includes(text.trimEnd())
     this.isEcho ||= isEcho
     const message = isEcho ? ({ kind: 'junk', text, reason: 'what was sent comes back' } as const) : readReceived(text)
-    if (message.kind === 'junk') {
-      this.noiseCount += 1
-      if (this.noise.length < keptNoise) this.noise.push(message)
-    } else {
+    if (message.kind === 'junk') this.#onNoise(message.text, message.reason)
+    else {
       this.#received.push(message)
       if (message.kind === 'request') {
         const answer = this.onRequest?.(message)
@@ -237,6 +254,11 @@ class Lines implements LineWire {
       }
     }
     this.#notify()
+  }
+
+  #onNoise(text: string, reason: string): void {
+    this.noiseCount += 1
+    if (this.noise.length < keptNoise) this.noise.push({ kind: 'junk', text, reason })
   }
 
   #notify(): void {

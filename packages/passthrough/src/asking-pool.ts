@@ -10,6 +10,8 @@ export interface AskingPoolOptions {
   /** The connections that a client has, at most `size`, by their places from 0. */
   readonly find: (client: BackendClient, place: number) => Link | undefined
   readonly open: (client: BackendClient, place: number) => Link
+  /** From now on `find` must not give this connection any more. */
+  readonly retire: (link: Link) => void
   /** What is thrown when it takes too long. */
   readonly busy: () => Error
 }
@@ -19,6 +21,11 @@ export interface Lease {
   readonly link: Link
   /** May be done more than once. */
   release(): void
+  /**
+   * Releases a connection on which a call was given up. Its server may still be at it, and what it asks then would be put to whoever has the
+   * connection next, so nobody gets it.
+   */
+  giveUp(): void
 }
 
 /**
@@ -100,16 +107,15 @@ export class AskingPool {
     this.#held.add(link)
     link.openCalls++
     let isHeld = true
-    return {
-      link,
-      release: () => {
-        if (!isHeld) return
-        isHeld = false
-        this.#held.delete(link)
-        link.openCalls--
-        link.lastUsed = this.#options.clock.now()
-        this.#wake()
-      },
+    const end = (isGivenUp: boolean): void => {
+      if (!isHeld) return
+      isHeld = false
+      this.#held.delete(link)
+      link.openCalls--
+      link.lastUsed = this.#options.clock.now()
+      if (isGivenUp) this.#options.retire(link)
+      this.#wake()
     }
+    return { link, release: () => end(false), giveUp: () => end(true) }
   }
 }

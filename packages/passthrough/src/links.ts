@@ -73,6 +73,8 @@ export class Links implements AsyncDisposable {
   readonly #maxAskingCalls: number
   /** Connections made for clients that can be asked, and their keys. */
   readonly #asking = new Map<Link, LinkKey>()
+  /** Connections that take no new calls and end with those that they have. */
+  readonly #fading = new Set<Link>()
   /** Some connection of each principal, for those who do not say what they can be asked. */
   readonly #anyOf = new Map<string, Link>()
   /** Whether it says in which call it asks; undefined until it has been connected to. */
@@ -104,6 +106,7 @@ export class Links implements AsyncDisposable {
       clock,
       find: (client, place) => this.#links.get(this.#keyOf(client, place)),
       open: (client, place) => this.#open(client, place),
+      retire: (link) => this.#fade(link),
       busy: () => busy(this.#name, 'all connections for calls that may ask something are taken'),
     })
     if (backend.mode === 'legacy') this.keepsSessions = true
@@ -239,7 +242,24 @@ export class Links implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.isClosed = true
     this.#sweep?.[Symbol.dispose]()
-    await Promise.all(this.all.map((link) => link[Symbol.asyncDispose]()))
+    await Promise.all([...this.all, ...this.#fading].map((link) => link[Symbol.asyncDispose]()))
+  }
+
+  /** A call has left its connection. */
+  left(link: Link): void {
+    // Subscriptions stay open over lost connections.
+    if (this.#fading.size === 0 || !this.#fading.has(link) || link.openCalls > link.openListens) return
+    this.#fading.delete(link)
+    this.#retire(link)
+  }
+
+  /** Gives a connection up that was for calls which may ask; what else is open on it goes on. */
+  #fade(link: Link): void {
+    const key = this.#asking.get(link)
+    if (key === undefined) return
+    this.#forget(key, link)
+    this.#fading.add(link)
+    this.left(link)
   }
 
   /** `place`: which of several connections of the same client. */
@@ -354,13 +374,17 @@ export class Links implements AsyncDisposable {
 
   #close(key: LinkKey, link: Link): Promise<void> {
     if (link.isClosed) return link[Symbol.asyncDispose]()
-    if (this.#links.get(key) === link) this.#links.delete(key)
-    this.#asking.delete(link)
-    for (const [id, any] of this.#anyOf) if (any === link) this.#anyOf.delete(id)
+    this.#forget(key, link)
     // Everybody's connection does not end with the one who was first.
     if (this.#channel === link) return Promise.resolve()
     this.#retire(link)
     return link[Symbol.asyncDispose]()
+  }
+
+  #forget(key: LinkKey, link: Link): void {
+    if (this.#links.get(key) === link) this.#links.delete(key)
+    this.#asking.delete(link)
+    for (const [id, any] of this.#anyOf) if (any === link) this.#anyOf.delete(id)
   }
 
   #retire(link: Link): void {

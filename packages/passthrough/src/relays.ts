@@ -158,14 +158,16 @@ export class Relays implements Disposable {
     relayed.end()
     this.#deadlines.remove(relayed)
     this.open--
-    this.#leave(link, relayed.lease)
+    this.#leave(link, relayed.lease, relayed.isAborted)
   }
 
   /** A call needs its connection no more. */
-  #leave(link: Link, lease: Lease | undefined): void {
+  #leave(link: Link, lease: Lease | undefined, isGivenUp: boolean): void {
     link.openCalls--
     link.lastUsed = this.#now()
-    lease?.release()
+    if (isGivenUp) lease?.giveUp()
+    else lease?.release()
+    this.#links.left(link)
   }
 
   // questions
@@ -181,7 +183,7 @@ export class Relays implements Disposable {
     this.#deadlines.remove(relayed)
     this.open--
     // The call that waits holds its connection.
-    void ask.parked.ended.then(() => this.#leave(link, lease))
+    void ask.parked.ended.then((how) => this.#leave(link, lease, how === 'given-up' || how === 'expired'))
     return this.#park(ask, call, origin, 1)
   }
 

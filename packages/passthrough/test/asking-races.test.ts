@@ -5,20 +5,25 @@ import { AskingPool } from '../src/asking-pool.ts'
 import type { BackendClient } from '../src/backend-port.ts'
 import type { Link } from '../src/link.ts'
 import { createMemoryParkStore, type ParkStore } from '../src/index.ts'
-import { answerTo, arrivals, ask, call, everyAsk, given, retry } from './_util/asking.ts'
+import { answerTo, arrivals, ask, call, everyAsk, given, retry, until } from './_util/asking.ts'
 import { createManualClock } from './_util/manual-clock.ts'
 import { createBackend, createRig, endAll, type FakeBackend, type FrontClient, resultOf, type Rig } from './_util/rig.ts'
-import { turn } from './_util/wire.ts'
+import { turn, type Wire } from './_util/wire.ts'
 
 afterEach(endAll)
 
-async function bridged(options: Parameters<typeof createRig>[1] = {}): Promise<{
+type Options = Parameters<typeof createRig>[1] & { readonly backend?: Partial<Parameters<typeof createBackend>[0]> }
+
+interface Bridged {
   readonly rig: Rig
   readonly backend: FakeBackend
   readonly calls: ReturnType<typeof arrivals>
   readonly client: FrontClient
-}> {
-  const backend = createBackend({ kind: 'legacy', maxAskingCalls: 1 })
+}
+
+/** With one connection for calls that may be asked. */
+async function bridged({ backend: about, ...options }: Options = {}): Promise<Bridged> {
+  const backend = createBackend({ kind: 'legacy', maxAskingCalls: 1, ...about })
   const calls = arrivals(backend)
   const rig = createRig([backend], { bridgeInput: true, ...options })
   return { rig, backend, calls, client: await rig.client('modern', { capabilities: everyAsk }) }
@@ -91,6 +96,85 @@ test('BR-224: a call that ends before a slow store has noted it takes no room th
   expect(memory.put(other)).toBe(true)
 })
 
+describe('a server that is still at a call which was given up', () => {
+  const wait: Options = { backend: { callTimeoutMs: 50 }, parkedMs: 50 }
+
+  test.each<[string, Options, (about: Bridged) => Promise<Wire>]>([
+    [
+      'that was cancelled',
+      {},
+      async ({ client, calls }) => {
+        const id = client.send('tools/call', call)
+        const { wire } = await calls.next()
+        client.notify('notifications/cancelled', { requestId: id })
+        return wire
+      },
+    ],
+    [
+      'that took too long',
+      wait,
+      async ({ client, calls }) => {
+        const id = client.send('tools/call', call)
+        const { wire } = await calls.next()
+        expect((await client.answerTo(id)).value.error?.code).toBe(-32_603)
+        return wire
+      },
+    ],
+    [
+      'whose client never came back',
+      wait,
+      async ({ client, calls }) => {
+        const id = client.send('tools/call', call)
+        const { wire } = await calls.next()
+        ask(wire, 'q')
+        given(await client.answerTo(id))
+        expect((await answerTo(wire, 'q')).value.result).toEqual({ action: 'cancel' })
+        return wire
+      },
+    ],
+    [
+      'whose client cancelled its retry',
+      {},
+      async ({ client, calls }) => {
+        const id = client.send('tools/call', call)
+        const { wire } = await calls.next()
+        ask(wire, 'q')
+        const again = retry(client, given(await client.answerTo(id)))
+        await answerTo(wire, 'q')
+        client.notify('notifications/cancelled', { requestId: again })
+        return wire
+      },
+    ],
+  ])('BR-223: %s asks nobody else: its connection carries no other call', async (_what, options, giveUp) => {
+    const about = await bridged(options)
+    const old = await giveUp(about)
+    await old.next(({ method }) => method === 'notifications/cancelled')
+    const other = await about.rig.client('modern', { capabilities: everyAsk })
+    const id = other.send('tools/call', call)
+    const { wire, request } = await about.calls.next()
+    expect(wire).not.toBe(old)
+    ask(old, 'late')
+    await turn()
+    wire.write(resultOf(request.id, { content: [] }))
+    expect((await other.answerTo(id)).value.result).toMatchObject({ resultType: 'complete' })
+    await until(() => old.closed)
+  })
+
+  test('BR-223: what else is open on its connection goes on', async () => {
+    const { client, calls } = await bridged()
+    const id = client.send('tools/call', call)
+    const { wire } = await calls.next()
+    const list = client.send('resources/list')
+    const { request, wire: same } = await calls.next()
+    expect(same).toBe(wire)
+    client.notify('notifications/cancelled', { requestId: id })
+    await wire.next(({ method }) => method === 'notifications/cancelled')
+    wire.write(resultOf(request.id, { resources: [] }))
+    expect((await client.answerTo(list)).value.result).toMatchObject({ resources: [] })
+    await until(() => wire.closed)
+  })
+})
+
 const nobodys = { principal: { id: 'a', authenticated: true } } as BackendClient
 
 test('BR-223: a place that cannot be taken goes to the next one who waits', async () => {
@@ -105,6 +189,7 @@ test('BR-223: a place that cannot be taken goes to the next one who waits', asyn
       if (failures-- > 0) throw new Error('no room')
       return link
     },
+    retire: () => undefined,
     busy: () => new Error('busy'),
   })
   const { signal } = new AbortController()

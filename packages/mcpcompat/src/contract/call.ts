@@ -40,8 +40,11 @@ export interface ParkedCall {
   readonly ended: Promise<ParkedEnd>
 }
 
-/** `over`: it has its outcome, or was given up. `expired`: nobody came in time. `lost`: its connection has ended. */
-export type ParkedEnd = 'over' | 'expired' | 'lost'
+/**
+ * `over`: it has its outcome. `given-up`: nobody wants it any more, though the server may not know yet. `expired`: nobody came in time.
+ * `lost`: its connection has ended.
+ */
+export type ParkedEnd = 'over' | 'given-up' | 'expired' | 'lost'
 
 /** How long a result stays good, and for whom (MC-CACHE-03, -04). */
 export interface CacheHints {

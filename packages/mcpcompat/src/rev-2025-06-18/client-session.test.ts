@@ -491,7 +491,7 @@ describe('requests of the server', () => {
       errorOf('r', -32_603, 'Nobody is there to answer'),
       notification('notifications/cancelled', { requestId: id as number }),
     ])
-    expect(ended).toEqual(['over'])
+    expect(ended).toEqual(['given-up'])
     expect(server.clock.waiting).toBe(0)
   })
 

@@ -240,7 +240,7 @@ class LegacyClientSession implements LegacyClient {
   }
 
   readonly #gaveUp = (pending: PendingCall): void => {
-    this.#questions.forget(pending)
+    this.#questions.forget(pending, 'given-up')
     this.#cancel(pending)
   }
 

@@ -247,12 +247,12 @@ export class ServerQuestions {
   /** The server asks without end. The error is for whoever waits for the call. */
   #giveUp({ pending, rounds }: Conversation): RpcError {
     const error = new RpcError(rpcCode.internalError, `No result after ${rounds} rounds of questions`)
-    this.forget(pending)
+    this.forget(pending, 'given-up')
     this.#options.abandon(pending, error)
     return error
   }
 
-  #abandon(pending: PendingCall, how: ParkedEnd = 'over'): void {
+  #abandon(pending: PendingCall, how: ParkedEnd = 'given-up'): void {
     if (!this.#conversations.has(pending)) return
     this.forget(pending, how)
     this.#options.abandon(pending, new RpcError(rpcCode.internalError, 'Nobody brought the answers'))

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, type TestContext } from 'vitest'
 import type { Report } from '../src/report.ts'
+import { deadUrl } from './_util/hosts.ts'
 import { httpServer, isAlive, probePath, runProbe, serverPath, startProbe } from './_util/run-probe.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'atenea-probe-binary-'))
@@ -68,6 +69,16 @@ describe('one server', () => {
     const failed = await runProbe(['--call', 'create_record_cid', '--args', '{}', '--', ...ours])
     expect(failed.code).toBe(5)
     expect(failed.stdout).toMatch(/Call of create_record_cid .*✗ failed/)
+  })
+
+  test.runIf(process.platform === 'linux')('a result that finds no room is no success', async () => {
+    const child = spawn(process.execPath, [probePath, '--timeout-ms', '500', await deadUrl()], {
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+    })
+    let said = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const [code] = (await once(child, 'close')) as [number]
+    expect([code, said]).toEqual([2, expect.stringMatching(/^atenea-probe: cannot write the result: ENOSPC/)])
   })
 
   test('one era can be asked for alone', async () => {

@@ -36,6 +36,16 @@ describe('what B loses or changes against A', () => {
     expect(diff.same).toBe(true)
   })
 
+  test('servers of another legacy revision are compared too, down to their tools', () => {
+    const legacy = { ...goodEra, verdict: 'silent-downgrade' as const }
+    const a = sampleReport({ legacy, modern: noEra })
+    const b = sampleReport({ legacy: { ...legacy, lists: { ...legacy.lists, prompts: [] } }, modern: noEra })
+    expect(told(b, a)).toEqual(['lost prompts legacy toast'])
+    expect(told(sampleReport({ legacy: noEra, modern: noEra }), a)).toEqual([
+      'worse verdict legacy "silent-downgrade" "not-spoken"',
+    ])
+  })
+
   test('durations, and the order of members and of versions, make no difference', () => {
     const [first, second] = goodEra.lists.tools ?? []
     const turned = { ...goodEra, supportedVersions: goodEra.supportedVersions?.toReversed() }

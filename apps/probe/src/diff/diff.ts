@@ -99,6 +99,11 @@ const ranks: Readonly<Record<EraVerdict, number>> = {
   works: 2,
 }
 
+/** A legacy client whose revision is not served is served another one; a modern client that is downgraded is served none. */
+function rankOf(era: Era, verdict: EraVerdict): number {
+  return era === 'legacy' && verdict === 'silent-downgrade' ? 1 : ranks[verdict]
+}
+
 function eraDifferences(era: Era, reportA: Report, reportB: Report, notCompared: string[]): Difference[] {
   const a = reportA[era]
   const b = reportB[era]
@@ -108,12 +113,12 @@ function eraDifferences(era: Era, reportA: Report, reportB: Report, notCompared:
   }
   const found: Difference[] = []
   if (a.verdict !== b.verdict) {
-    const step = ranks[b.verdict] - ranks[a.verdict]
+    const step = rankOf(era, b.verdict) - rankOf(era, a.verdict)
     const kind = step < 0 ? 'worse' : step > 0 ? 'better' : 'changed'
     found.push({ kind, area: 'verdict', era, a: a.verdict, b: b.verdict })
   }
   // With nothing to talk to on one side the verdict says it all; each tool would only repeat it.
-  if (ranks[a.verdict] === 0 || ranks[b.verdict] === 0) return found
+  if (rankOf(era, a.verdict) === 0 || rankOf(era, b.verdict) === 0) return found
   found.push(
     ...single('revision', '/observed', a.observed, b.observed),
     ...supportedVersions(a, b),

@@ -49,6 +49,8 @@ export class AskingCaller {
 
   async #goOn(call: Call, context: ServedContext, features: LegacyFeatures, first: Ask): Promise<Outcome> {
     const { signal } = context
+    // Not every dispatcher stops when its caller has given up.
+    signal.throwIfAborted()
     const budget = new AbortController()
     const follow = (): void => budget.abort(signal.reason)
     signal.addEventListener('abort', follow, { once: true })

@@ -83,6 +83,7 @@ export class ClientQuestions {
       return { key, id, method: question.method, params: questionForLegacy(question, features, id) }
     })
     await this.#mayAsk(signal)
+    signal.throwIfAborted()
     if (this.#open.size + round.length > this.#options.maxOpen) {
       throw new RpcError(rpcCode.internalError, 'Too many questions to the client are open')
     }
@@ -115,6 +116,7 @@ export class ClientQuestions {
     const mayAsk = signal === undefined ? ready() : abortable(ready(), signal)
     if (!(await within(mayAsk, answerTimeoutMs, clock)))
       throw unanswered('The client did not say in time that it is initialized')
+    signal?.throwIfAborted()
     if (this.#open.size >= this.#options.maxOpen) throw unanswered('Too many questions to the client are open')
     const id = ++this.#lastId
     const onAbort = (): void => this.#withdraw(id, signal?.reason)

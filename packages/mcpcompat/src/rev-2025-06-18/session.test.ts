@@ -449,6 +449,23 @@ describe('questions to the client', () => {
     ])
   })
 
+  test('A-43, LG-CANC-01: a call that is cancelled asks nothing any more, whatever its dispatcher makes of that', async () => {
+    const goOn = deferred<void>()
+    const dispatcher = createScriptedDispatcher().on('tool:ask', async () => {
+      await goOn.promise
+      return ask({ who: form })
+    })
+    const peer = await serveLegacy(dispatcher, all)
+    peer.write(legacy(1, 'tools/call', callTool('ask')))
+    await turn()
+    peer.write(notification('notifications/cancelled', { requestId: 1 }))
+    await turn()
+    goOn.resolve()
+    await turn()
+    peer.write(legacy(2, 'ping'))
+    expect(await peer.read()).toMatchObject({ id: 2, result: {} })
+  })
+
   test('a client of a revision without elicitation cannot be asked, whatever it declares', async () => {
     const peer = await serveLegacy(asking({ who: form }), all, { policy: everything, revision: '2025-03-26' })
     peer.write(legacy(1, 'tools/call', callTool('ask')))

@@ -344,6 +344,15 @@ describe('how a wait ends without answers', () => {
     expect((await client.answerTo(retry(client, asked))).value.result).toMatchObject({ content: [{ text: 'early' }] })
   })
 
+  test('BR-227: it is there for a retry without answers as well, and nobody is asked again', async () => {
+    const { client, at, asked } = await parked()
+    at.wire.write(resultOf(at.request.id, { content: [{ type: 'text', text: 'early' }] }))
+    await turn()
+    const id = client.send('tools/call', { ...call, requestState: asked.state, inputResponses: {} })
+    expect((await client.answerTo(id)).value.result).toMatchObject({ content: [{ text: 'early' }] })
+    expect((await answerTo(at.wire, 'q')).value.result).toEqual({ action: 'cancel' })
+  })
+
   test('BR-235: the backend dies meanwhile: the retry is told, and nothing is called again', async () => {
     const { client, at, asked, calls } = await parked()
     at.wire.break()

@@ -166,17 +166,21 @@ export class ServerQuestions {
     conversation.timer?.[Symbol.dispose]()
     conversation.timer = undefined
     const answers = conversation.asked.map((question) => ({ question, answer: answerTo(question, context.resume) }))
-    if (answers.some(({ answer }) => answer === undefined)) {
+    const { early } = conversation
+    // A server that has answered the call waits for nothing any more.
+    if (early === undefined && answers.some(({ answer }) => answer === undefined)) {
       const ask = this.#park(conversation, conversation.asked)
       if (ask === undefined) throw this.#giveUp(conversation)
       return { ask }
     }
     conversation.handle = undefined
-    conversation.asked = []
-    for (const { question, answer } of answers) this.#send({ kind: 'result', id: question.id, result: answer ?? {} })
+    conversation.asked = answers.flatMap(({ question, answer }) => (answer === undefined ? question : []))
+    for (const { question, answer } of answers) {
+      if (answer !== undefined) this.#send({ kind: 'result', id: question.id, result: answer })
+    }
     conversation.pending.context = context
     if (conversation.queued.length > 0) this.#joinSoon(conversation)
-    return { pending: conversation.pending, early: conversation.early }
+    return { pending: conversation.pending, early }
   }
 
   /** Nobody can be answered any more. */

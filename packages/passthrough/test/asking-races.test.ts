@@ -7,7 +7,15 @@ import type { Link } from '../src/link.ts'
 import { createMemoryParkStore, type ParkStore } from '../src/index.ts'
 import { answerTo, arrivals, ask, call, everyAsk, given, retry, until } from './_util/asking.ts'
 import { createManualClock } from './_util/manual-clock.ts'
-import { createBackend, createRig, endAll, type FakeBackend, type FrontClient, resultOf, type Rig } from './_util/rig.ts'
+import {
+  createBackend,
+  createRig,
+  endAll,
+  type FakeBackend,
+  type FrontClient,
+  resultOf,
+  type Rig,
+} from './_util/rig.ts'
 import { turn, type Wire } from './_util/wire.ts'
 
 afterEach(endAll)

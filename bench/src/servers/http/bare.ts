@@ -33,7 +33,9 @@ let sessions = 0
 
 listen((req, res) => {
   if (req.method === 'GET') {
-    openStream(res, ':\n\n')
+    // clients look for how to sign in before they begin
+    if (req.url === '/mcp') openStream(res, ':\n\n')
+    else res.writeHead(404).end()
     return
   }
   let first: Buffer | undefined

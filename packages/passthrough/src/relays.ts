@@ -158,7 +158,7 @@ export class Relays implements Disposable {
     relayed.end()
     this.#deadlines.remove(relayed)
     this.open--
-    this.#leave(link, relayed.lease, relayed.isAborted)
+    this.#leave(link, relayed.lease, relayed.lease !== undefined && relayed.isAborted)
   }
 
   /** A call needs its connection no more. */

@@ -1,5 +1,8 @@
 import type { RequestListener } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import type { Outcome } from '../src/report.ts'
 import { deadUrl, hostOf } from './_util/hosts.ts'
@@ -198,4 +201,26 @@ test('F16: what the user sends along is not in the report', async () => {
   )
   expect(JSON.stringify(report)).not.toContain('zzz')
   expect(report.target.text).toContain('key=[redacted]')
+})
+
+test('S11, S12: a socket is spoken of as one, whatever is behind it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'atenea-probe-'))
+  const path = join(folder, 'x.sock')
+  const behind = [
+    [(socket: Socket) => void socket.destroy(), /^The server at the socket closes the connection before/],
+    [() => undefined, /^The server at the socket accepts the connection, but says nothing within 700 ms/],
+    [(socket: Socket) => void socket.write('hello\n'), /^The server at the socket writes what is no MCP message/],
+  ] as const
+  try {
+    for (const [serve, cause] of behind) {
+      const server = createServer((socket) => serve(socket.on('error', () => undefined).resume()))
+      await new Promise<void>((resolve) => void server.listen(path, resolve))
+      const { verdict } = await probed({ kind: 'socket', path }, { timeoutMs })
+      await new Promise((resolve) => void server.close(resolve))
+      expect(verdict.cause).toMatch(cause)
+      expect(verdict.repair).toMatch(/^Check that the path is that of the socket/)
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -3,7 +3,17 @@ import type { LinePeer } from './line-peer.ts'
 
 /** Why a process or a socket gave no answer at all, in words for people. */
 export async function explainLines(peer: LinePeer, timeoutMs: number): Promise<Trouble> {
+  const trouble = await explain(peer, timeoutMs)
+  if (peer.isProcess) return trouble
+  return {
+    ...trouble,
+    repair: 'Check that the path is that of the socket of an MCP server, and see the log of that server.',
+  }
+}
+
+async function explain(peer: LinePeer, timeoutMs: number): Promise<Trouble> {
   const { wire } = peer
+  const [prints, runs] = peer.isProcess ? ['prints on stdout', 'runs'] : ['writes', 'accepts the connection']
   if (wire.faults.has('content-length')) {
     return {
       cause:
@@ -20,7 +30,7 @@ export async function explainLines(peer: LinePeer, timeoutMs: number): Promise<T
   }
   if (wire.isFlooded) {
     return {
-      cause: `${peer.name} prints on stdout without end${wire.noise[0] === undefined ? '' : ` (${JSON.stringify(wire.noise[0].text.slice(0, 80))})`}, and answers nothing.`,
+      cause: `${peer.name} ${prints} without end${wire.noise[0] === undefined ? '' : ` (${JSON.stringify(wire.noise[0].text.slice(0, 80))})`}, and answers nothing.`,
       repair: 'Check that it is the server that starts, in its MCP mode for stdio, and let it log to stderr.',
     }
   }
@@ -28,9 +38,8 @@ export async function explainLines(peer: LinePeer, timeoutMs: number): Promise<T
   if (wire.hasEnded) {
     return {
       cause: `${peer.name} ${epitaph === '' ? 'closes the connection' : epitaph} before it answers anything.`,
-      repair: peer.isProcess
-        ? 'Run the command by hand and read what it prints; often an argument, a variable (env) or an install is missing.'
-        : 'See the log of the server.',
+      repair:
+        'Run the command by hand and read what it prints; often an argument, a variable (env) or an install is missing.',
     }
   }
   const url = urlIn([...wire.noise.map(({ text }) => text), ...peer.lastLogs])
@@ -42,7 +51,7 @@ export async function explainLines(peer: LinePeer, timeoutMs: number): Promise<T
   }
   if (wire.faults.has('too-long')) {
     return {
-      cause: `${peer.name} prints on stdout without ever ending a line.`,
+      cause: `${peer.name} ${prints} without ever ending a line.`,
       repair: 'Start it in its MCP mode for stdio; each message is one line.',
     }
   }
@@ -61,12 +70,12 @@ export async function explainLines(peer: LinePeer, timeoutMs: number): Promise<T
   }
   if (noise !== undefined) {
     return {
-      cause: `${peer.name} prints on stdout what is no MCP message (${JSON.stringify(noise.text.slice(0, 80))}), and answers nothing within ${timeoutMs} ms.`,
+      cause: `${peer.name} ${prints} what is no MCP message (${JSON.stringify(noise.text.slice(0, 80))}), and answers nothing within ${timeoutMs} ms.`,
       repair: 'Start it in its MCP mode for stdio, and let it log to stderr.',
     }
   }
   return {
-    cause: `${peer.name} runs, but says nothing within ${timeoutMs} ms.`,
+    cause: `${peer.name} ${runs}, but says nothing within ${timeoutMs} ms.`,
     repair:
       'Check that the command starts a server for stdio (some need an argument such as "stdio"), and not one for HTTP. If it only starts slowly, give a longer --timeout-ms.',
   }

@@ -1,7 +1,7 @@
 import type { Era } from '@atenea/mcpcompat'
 import { type FindingId, kindOf } from './findings/catalog.ts'
 import type { ProgressEvent } from './probe-options.ts'
-import type { Finding, Step, StepName } from './report.ts'
+import type { Finding, Step } from './report.ts'
 
 /** More findings of one id and era are counted, not listed. */
 const keptPerKind = 8
@@ -56,19 +56,6 @@ export class Recorder {
     }
     this.#steps.push(taken)
     this.#onProgress({ kind: 'step', step: taken })
-  }
-
-  /** Runs something as a step. What it throws is its failure. */
-  async timed<T>(name: StepName, era: Era | undefined, run: () => Promise<T>): Promise<T> {
-    const from = performance.now()
-    let ok = false
-    try {
-      const value = await run()
-      ok = true
-      return value
-    } finally {
-      this.step({ name, ...(era !== undefined && { era }), from, to: performance.now(), ok })
-    }
   }
 
   found(id: FindingId, seen: Seen): void {

@@ -1,4 +1,5 @@
 import { entriesOf } from './lists.ts'
+import { toolPage } from './pages.ts'
 
 /**
  * A server of both eras that does everything right, save for the one flaw that it was given by the id of the finding that names it. It
@@ -338,47 +339,9 @@ export class FlawedServer {
   }
 
   #toolPage(entries: readonly unknown[], cursor: unknown): Record<string, unknown> {
-    const { flaw } = this
-    const first = { tools: entries.slice(0, 2), nextCursor: 'two' }
-    const second = { tools: entries.slice(2) }
-    switch (flaw) {
-      case 'list-unstable':
-        return cursor === undefined ? { tools: this.#listings % 2 === 0 ? entries.toReversed() : entries } : second
-      case 'page-cursor-repeated':
-        if (cursor === undefined) return first
-        return cursor === 'two' ? { ...second, nextCursor: 'two' } : this.#badCursor()
-      case 'page-cursor-type':
-        return { tools: entries, nextCursor: 2 }
-      case 'page-endless':
-        return this.#endlessPage(cursor)
-      case 'page-empty':
-        return cursor === undefined
-          ? { tools: [], nextCursor: 'two' }
-          : cursor === 'two'
-            ? { tools: entries }
-            : this.#badCursor()
-      case 'page-repeats-items':
-        if (cursor === undefined) return first
-        return cursor === 'two' ? { tools: entries.slice(0, 2).map((entry) => entry) } : this.#badCursor()
-      case 'page-cursor-unrefused':
-        return cursor === 'two' ? second : first
-      default:
-        if (cursor === undefined) return first
-        return cursor === 'two' ? second : this.#badCursor()
-    }
-  }
-
-  #endlessPage(cursor: unknown): Record<string, unknown> {
-    const page =
-      cursor === undefined
-        ? 0
-        : Number(/^c(\d+)$/.exec(typeof cursor === 'string' ? cursor : '')?.[1] ?? this.#badCursor())
-    const tool = { name: `t${page}`, description: 'One of many.', inputSchema: { type: 'object' } }
-    return { tools: [tool], nextCursor: `c${page + 1}` }
-  }
-
-  #badCursor(): never {
-    throw new Failure(-32_602, 'Unknown cursor')
+    const page = toolPage(this.flaw, entries, cursor, this.#listings)
+    if (page === undefined) throw new Failure(-32_602, 'Unknown cursor')
+    return page
   }
 
   /** What a flaw does to a modern list result. */

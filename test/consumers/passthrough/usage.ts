@@ -1,4 +1,11 @@
-import { createRevisionPolicy, type Dispatcher, legacyRevision, modernRevision, RpcError } from '@atenea/mcpcompat'
+import {
+  createRevisionPolicy,
+  type Dispatcher,
+  legacyRevision,
+  modernRevision,
+  RpcError,
+  toObject,
+} from '@atenea/mcpcompat'
 import {
   type ClientConnection,
   connectDuplex,
@@ -18,7 +25,7 @@ import {
 const policy = createRevisionPolicy()
 
 const server: Dispatcher = {
-  call: ({ params }) => ({ kind: 'result', value: { content: [], structuredContent: { params } } }),
+  call: ({ params }) => ({ kind: 'result', value: { content: [], structuredContent: { params: toObject(params) } } }),
   notify: () => undefined,
   view: () => ({
     info: { name: 'usage', version: '1' },

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Whether somebody can be expected to see a browser that this process opens. */
@@ -23,6 +21,7 @@ export async function openBrowser(
 ): Promise<boolean> {
   const [command, ...args] = commandFor(environment, platform)
   if (command === undefined) return false
+  const { spawn } = process.getBuiltinModule('node:child_process')
   return await new Promise((resolve) => {
     // Without a shell, so that nothing of the URL can be taken for a command.
     const child = spawn(command, [...args, url], {

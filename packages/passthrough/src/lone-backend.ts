@@ -30,6 +30,14 @@ export interface LoneBackendOptions extends WholeServerOptions {
   readonly isRenamed: boolean
 }
 
+/** A view with the plans of its tools, and whom it was made for. */
+interface Shown {
+  readonly of: ServerView
+  readonly principal: Principal
+  readonly peer: Viewer['peer']
+  readonly view: ServerView
+}
+
 /** One backend as it is: names, cursors and bytes stay, save for what the configuration takes away or calls otherwise. */
 export class LoneBackend implements WholeServer {
   readonly #lists: BackendLists
@@ -38,6 +46,8 @@ export class LoneBackend implements WholeServer {
   readonly #prompts: NamedRoutes
   /** Kinds of which not every name can just be handed on. */
   readonly #looksAt: ReadonlySet<ListKind>
+  /** What was shown last, for whoever asks next is mostly the same. */
+  #shown: Shown | undefined
 
   constructor({ lists, names, clock, isRenamed }: LoneBackendOptions) {
     const [only] = lists.values()
@@ -73,10 +83,19 @@ export class LoneBackend implements WholeServer {
 
   view(principal: Principal, viewer?: Viewer): ServerView | Promise<ServerView> {
     const view = this.#lists.view(principal, viewer)
-    const client: BackendClient = { principal, peer: viewer?.peer, session: viewer?.session }
-    return view instanceof Promise
-      ? view.then((offered) => this.#withPlans(offered, client))
-      : this.#withPlans(view, client)
+    if (view instanceof Promise) return this.#viewLater(view, principal, viewer)
+    // A session asks once, and should not be kept for longer than it lasts.
+    if (viewer?.session !== undefined) return this.#withPlans(view, { principal, ...viewer })
+    const peer = viewer?.peer
+    const last = this.#shown
+    if (last?.of === view && last.principal === principal && last.peer === peer) return last.view
+    const shown = this.#withPlans(view, { principal, peer })
+    this.#shown = { of: view, principal, peer, view: shown }
+    return shown
+  }
+
+  async #viewLater(view: Promise<ServerView>, principal: Principal, viewer?: Viewer): Promise<ServerView> {
+    return this.#withPlans(await view, { principal, ...viewer })
   }
 
   drain(): Promise<void> {

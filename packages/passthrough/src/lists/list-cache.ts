@@ -55,6 +55,8 @@ export class ListCache<Value> {
   /** How often each list was said to have changed: an answer that all may share must not be older than that, whoever asked for it. */
   readonly #changes = new Map<string, number>()
   #size = 0
+  /** What was used last, which most calls use again: to move it to where it stands already would only make garbage. */
+  #newest: string | undefined
 
   constructor(options: CreateListCacheOptions) {
     this.#now = options.now
@@ -68,8 +70,11 @@ export class ListCache<Value> {
       const key = entryKey(group, item)
       const kept = this.#kept.get(key)
       if (kept === undefined) continue
-      this.#kept.delete(key)
-      this.#kept.set(key, kept)
+      if (key !== this.#newest) {
+        this.#kept.delete(key)
+        this.#kept.set(key, kept)
+        this.#newest = key
+      }
       return kept
     }
     return undefined
@@ -125,11 +130,13 @@ export class ListCache<Value> {
     for (const other of [owner.own, owner.shared]) this.#drop(entryKey(other, item))
     if (kept.size > this.#maxSize) return
     this.#group(name).items.add(item)
-    this.#kept.set(entryKey(name, item), { ...kept, group: name })
+    const key = entryKey(name, item)
+    this.#kept.set(key, { ...kept, group: name })
+    this.#newest = key
     this.#size += kept.size
-    for (const key of this.#kept.keys()) {
+    for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= this.#maxEntries && this.#size <= this.#maxSize) break
-      this.#drop(key)
+      this.#drop(oldest)
     }
   }
 

@@ -16,6 +16,7 @@ import { jsonFields } from '../carrier/answers.ts'
 import type { HttpExchange } from '../carrier/http-exchange.ts'
 import { sseEvent, sseFields } from '../sse/encode.ts'
 import { EventStream, type StreamPolicy } from '../sse/event-stream.ts'
+import { Rider } from '../wheel.ts'
 
 /** What all exchanges of a handler share. */
 export interface ExchangeHostOptions {
@@ -29,7 +30,7 @@ export interface ExchangeHostOptions {
  * One POST that is one call (MH-POST-01), with nothing before or after it: the answer is JSON when it is all there is to say,
  * and a stream as soon as a notice comes first. A client that goes cancels its call at once (MH-SSE-10, A-47).
  */
-export class ServedExchange implements CallHost {
+export class ServedExchange extends Rider implements CallHost {
   readonly dispatcher: Dispatcher
   readonly #exchange: HttpExchange
   readonly #codec: WireCodec
@@ -38,6 +39,7 @@ export class ServedExchange implements CallHost {
   #stream: EventStream | undefined
 
   constructor(exchange: HttpExchange, codec: WireCodec, forms: AnswerForms, options: ExchangeHostOptions) {
+    super()
     this.dispatcher = options.dispatcher
     this.#exchange = exchange
     this.#codec = codec
@@ -72,6 +74,11 @@ export class ServedExchange implements CallHost {
     runner.cancel(context, reason)
   }
 
+  /** The call is quiet for long: it becomes a stream (C8). */
+  override turn(): void {
+    this.#streaming().turn()
+  }
+
   // the host of its call
 
   notify(context: ServedContext, notice: Call): void | Promise<void> {
@@ -100,6 +107,7 @@ export class ServedExchange implements CallHost {
       return
     }
     stream?.leave()
+    this.leave()
     const status = message.kind === 'error' ? statusOfError(message.error.code) : 200
     if (this.#forms.json) this.#exchange.whole(status, jsonFields, text)
     else this.#exchange.whole(status, sseFields, sseEvent(text))
@@ -109,13 +117,19 @@ export class ServedExchange implements CallHost {
   #follow(context: ServedContext, runner: CallRunner): void {
     this.#exchange.watch(() => {
       this.#stream?.leave()
+      this.leave()
       runner.cancel(context, new DOMException('The client is gone', 'AbortError'))
     })
-    if (this.#forms.sse && !context.ended) this.#streaming()
+    // Most are answered before they need a stream.
+    if (this.#forms.sse && !context.ended && this.#stream === undefined) this.#options.streams.beats.add(this)
   }
 
   #streaming(): EventStream {
-    this.#stream ??= new EventStream(this.#exchange, this.#options.streams)
+    if (this.#stream === undefined) {
+      // It has a seat of its own.
+      this.leave()
+      this.#stream = new EventStream(this.#exchange, this.#options.streams)
+    }
     return this.#stream
   }
 }

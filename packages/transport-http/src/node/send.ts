@@ -1,4 +1,4 @@
-import type { Agent, ClientRequest, RequestOptions } from 'node:http'
+import type { ClientRequest, RequestOptions } from 'node:http'
 import { type AbortWatcher, TransportError, type WireHints } from '@atenea/mcpcompat'
 import { systemClock } from '@atenea/mcpcompat/transport'
 import { safeUrl } from '../safe-url.ts'
@@ -94,7 +94,7 @@ class Attempt implements AbortWatcher {
     const { url, body } = request
     this.#options = options
     this.#reject = reject
-    const outgoing = way.request(optionsOf(request, way.agent))
+    const outgoing = way.request(optionsOf(request, way))
     this.#outgoing = outgoing
     // A proxy on the way connects before there is a socket.
     if (way.proxy !== undefined) this.#limitConnecting()
@@ -186,7 +186,10 @@ function partsOf(url: string): NonNullable<typeof lastParts> {
   return lastParts
 }
 
-function optionsOf({ method, url, headers, body }: HttpRequest, agent: Agent): RequestOptions {
+function optionsOf(
+  { method, url, headers, body }: HttpRequest,
+  { agent, isTls }: AgentOf,
+): RequestOptions & { servername?: string } {
   const { hostname, port, path } = partsOf(url)
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
   return {
@@ -197,6 +200,8 @@ function optionsOf({ method, url, headers, body }: HttpRequest, agent: Agent): R
     // Without it a server may compress as it likes (RFC 9110, 12.5.3).
     headers: { 'accept-encoding': 'identity', ...headers, ...length },
     ...(port !== '' && { port }),
+    // Otherwise it is worked out for every request, from a header, also where there is no TLS that would say it.
+    ...(!isTls && { servername: '' }),
   }
 }
 

@@ -26,9 +26,14 @@ export interface HttpListener extends AsyncDisposable {
   close(options?: DrainOptions): Promise<void>
 }
 
+/** An IPv6 address as it is bound: in a URL it stands in brackets. */
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, '')
+}
+
 /** Whether only this machine can reach an address. */
 export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
+  const bare = withoutBrackets(host).toLowerCase()
   return bare === 'localhost' || bare === '::1' || /^127(?:\.\d{1,3}){3}$/.test(bare)
 }
 
@@ -91,7 +96,8 @@ export async function listenHttp(dispatcher: Dispatcher, options: ListenHttpOpti
     })()
     await closing
   }
-  const shown = loopback ? host : host === '::' || host === '0.0.0.0' ? '127.0.0.1' : host
+  const bare = withoutBrackets(host)
+  const shown = loopback ? bare : bare === '::' || bare === '0.0.0.0' ? '127.0.0.1' : bare
   const url = `http://${shown.includes(':') ? `[${shown}]` : shown}:${bound.port}${options.path ?? '/mcp'}`
   return { url, port: bound.port, handler, close, [Symbol.asyncDispose]: async () => await close() }
 }
@@ -110,9 +116,34 @@ function listening(server: import('node:http').Server, host: string, port: numbe
       reject(new TransportError('unreachable', `cannot listen on ${host}:${port}: ${reason}`, { cause }))
     }
     server.once('error', onError)
-    server.listen({ host: host.replace(/^\[|\]$/g, ''), port }, () => {
+    const onListening = (): void => {
       server.off('error', onError)
       resolve()
-    })
+    }
+    try {
+      const bound = bind(host, port)
+      if (bound === undefined) server.listen({ host: withoutBrackets(host), port }, onListening)
+      else server.listen(bound, onListening)
+    } catch (error) {
+      onError(error as Error)
+    }
   })
+}
+
+/** What newer versions of `node:net` have. */
+interface Binding {
+  readonly BoundSocket?: new (options: { readonly host: string; readonly port: number }) => object
+}
+
+/**
+ * A socket that is bound to an IPv4 address, for a server to adopt; `undefined` where `listen` has to bind. That looks every
+ * address up as if it were a name, and compiles a large pattern to see whether it is one of IPv6, which takes 3 ms of a start.
+ * A worker of a cluster gets its socket from the primary, for which only `listen` asks.
+ */
+function bind(host: string, port: number): object | undefined {
+  const net: typeof import('node:net') & Binding = process.getBuiltinModule('node:net')
+  if (net.BoundSocket === undefined || !net.isIPv4(host)) return undefined
+  const cluster = process.getBuiltinModule('node:cluster') as unknown as import('node:cluster').Cluster
+  if (cluster.isWorker) return undefined
+  return new net.BoundSocket({ host, port })
 }

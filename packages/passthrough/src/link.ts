@@ -1,5 +1,11 @@
-import { TransportError } from '@atenea/mcpcompat'
-import { abortable, type ClientConnection, type Clock, linkSignals } from '@atenea/mcpcompat/transport'
+import { method, RpcError, TransportError } from '@atenea/mcpcompat'
+import {
+  abortable,
+  type ClientConnection,
+  type Clock,
+  createCallerContext,
+  linkSignals,
+} from '@atenea/mcpcompat/transport'
 import type { BackOff } from './back-off.ts'
 import type { OnPassthroughEvent } from './events.ts'
 import { waiting } from './failures.ts'
@@ -90,6 +96,23 @@ export class Link implements AsyncDisposable {
   failed(error: unknown): void {
     this.#noteError(error)
     if (this.state === 'ready') this.#become('failing')
+  }
+
+  /** See `Links.lookAgain`. Rejects when there is no connection. */
+  async lookAgain(signal: AbortSignal): Promise<void> {
+    if (this.state === 'waiting') await this.get(signal)
+    else if (this.state === 'failing' && this.connection !== undefined) await this.#touch(this.connection, signal)
+  }
+
+  /** A call that changes nothing; whatever is answered shows that the backend is there. */
+  async #touch(connection: ClientConnection, signal: AbortSignal): Promise<void> {
+    try {
+      await connection.call({ method: method.listTools, params: {} }, createCallerContext({ signal }))
+      this.succeeded()
+    } catch (error) {
+      if (RpcError.is(error)) this.succeeded()
+      else this.failed(error)
+    }
   }
 
   /** Gives a connection up that turned out to be of no use any more. */

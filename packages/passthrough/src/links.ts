@@ -3,10 +3,8 @@ import {
   type CallContext,
   canonicalize,
   type Implementation,
-  method,
   type OnDiagnostic,
   type Principal,
-  RpcError,
   type RevisionPolicy,
   type ServerView,
   TransportError,
@@ -16,11 +14,8 @@ import {
   askingMethods,
   type ClientConnection,
   type Clock,
-  createCallerContext,
   keepsSessions,
   type PeerSession,
-  type Resolvers,
-  withResolvers,
 } from '@atenea/mcpcompat/transport'
 import { AskingPool, type Lease } from './asking-pool.ts'
 import { asksOf, hasAsks } from './asks-of.ts'
@@ -30,6 +25,7 @@ import type { BackendClient } from './backend-port.ts'
 import type { OnPassthroughEvent } from './events.ts'
 import { busy, waiting } from './failures.ts'
 import { Link } from './link.ts'
+import { RestingClients } from './resting-clients.ts'
 import type { BackendState } from './status.ts'
 
 export interface LinksOptions {
@@ -82,8 +78,7 @@ export class Links implements AsyncDisposable {
   /** The connection of everybody, where the backend keeps no sessions. */
   #channel: Link | undefined
   readonly #links = new Map<LinkKey, Link>()
-  /** Clients whose connection was closed since they seem to have gone; their subscriptions wait for the next call. */
-  readonly #resting = new Map<PeerSession, Resolvers<void>>()
+  readonly #resting = new RestingClients()
   /** Counts the tries until the backend has shown what it is, whoever makes them. */
   readonly #firstBackOff: BackOff
   /** The connection that will show it. */
@@ -155,7 +150,7 @@ export class Links implements AsyncDisposable {
 
   /** Gives the connection of a client, made when there is none. */
   async connect(client: BackendClient, signal: AbortSignal): Promise<{ link: Link; connection: ClientConnection }> {
-    if (client.session !== undefined) this.#wake(client.session)
+    if (client.session !== undefined) this.#resting.wake(client.session)
     for (;;) {
       if (this.isClosed) throw new TransportError('closed', 'The proxy is shutting down')
       if (this.keepsSessions === undefined) {
@@ -177,8 +172,7 @@ export class Links implements AsyncDisposable {
 
   /** Resolves when a client is there again whose connection was closed since it seemed to have gone. Rejects with the signal's reason. */
   async awake({ session }: BackendClient, signal: AbortSignal): Promise<void> {
-    const resting = session === undefined ? undefined : this.#resting.get(session)
-    if (resting !== undefined) await abortable(resting.promise, signal)
+    if (session !== undefined) await this.#resting.awake(session, signal)
   }
 
   /** The connection for a call, which it may have to itself. */
@@ -219,24 +213,7 @@ export class Links implements AsyncDisposable {
    * only one left who would. Makes no connection that nobody had. Never rejects.
    */
   async lookAgain(signal: AbortSignal): Promise<void> {
-    await Promise.allSettled(
-      this.all.map(async (link) => {
-        const { connection } = link
-        if (link.state === 'waiting') await link.get(signal)
-        else if (link.state === 'failing' && connection !== undefined) await this.#touch(link, connection, signal)
-      }),
-    )
-  }
-
-  /** A call that changes nothing; whatever is answered shows that the backend is there. */
-  async #touch(link: Link, connection: ClientConnection, signal: AbortSignal): Promise<void> {
-    try {
-      await connection.call({ method: method.listTools, params: {} }, createCallerContext({ signal }))
-      link.succeeded()
-    } catch (error) {
-      if (RpcError.is(error)) link.succeeded()
-      else link.failed(error)
-    }
+    await Promise.allSettled(this.all.map((link) => link.lookAgain(signal)))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -352,24 +329,19 @@ export class Links implements AsyncDisposable {
   }
 
   #left(session: PeerSession, link: Link): Promise<void> {
-    this.#resting.delete(session)
+    this.#resting.forget(session)
     return this.#close(session, link)
   }
 
   /** Closes the connection of a client that seems to have gone, and of nobody else. */
   #rest(session: PeerSession, link: Link): void {
-    this.#resting.set(session, withResolvers())
+    this.#resting.add(session)
     void this.#close(session, link)
     this.#around.onDiagnostic?.({
       level: 'info',
       code: 'client-away',
       message: `A client of ${this.#name} was silent for long and holds no stream; its connection was closed until it calls again.`,
     })
-  }
-
-  #wake(session: PeerSession): void {
-    this.#resting.get(session)?.resolve()
-    this.#resting.delete(session)
   }
 
   #close(key: LinkKey, link: Link): Promise<void> {

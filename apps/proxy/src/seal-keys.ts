@@ -1,4 +1,4 @@
-import { UsageError } from '@atenea/cli'
+import { readTextFile, UsageError } from '@atenea/cli'
 import type { SealKey } from '@atenea/mcpcompat'
 
 /**
@@ -6,18 +6,12 @@ import type { SealKey } from '@atenea/mcpcompat'
  * `#` say nothing. Throws a `UsageError` that tells the place and never the key.
  */
 export function readSealKeys(file: string): readonly SealKey[] {
-  const { readFileSync } = process.getBuiltinModule('node:fs')
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new UsageError(`the file of seal keys cannot be read: ${reason}`, { cause })
-  }
-  const keys = text.split('\n').flatMap((line, index) => {
-    const words = line.trim()
-    return words === '' || words.startsWith('#') ? [] : [readKey(words, `line ${index + 1} of ${file}`)]
-  })
+  const keys = readTextFile(file, 'seal keys')
+    .split('\n')
+    .flatMap((line, index) => {
+      const words = line.trim()
+      return words === '' || words.startsWith('#') ? [] : [readKey(words, `line ${index + 1} of ${file}`)]
+    })
   if (keys.length === 0) throw new UsageError(`${file} holds no key`)
   if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new UsageError(`${file} holds two keys of one name`)
   return keys

@@ -1,16 +1,5 @@
-import type {
-  Call,
-  CallContext,
-  JsonObject,
-  LogLevel,
-  Peer,
-  Principal,
-  Resume,
-  RpcId,
-  Scope,
-  WireHints,
-} from '@atenea/mcpcompat'
-import type { PeerSession } from '@atenea/mcpcompat/transport'
+import type { CallContext, Resume } from '@atenea/mcpcompat'
+import { DelegatedContext } from '@atenea/mcpcompat/transport'
 
 export interface ForwardedContextOptions {
   /** Ends the call in place of the caller's own signal. */
@@ -20,58 +9,21 @@ export interface ForwardedContextOptions {
 }
 
 /** A call made on behalf of another: its context, save for what is given anew. */
-export class ForwardedContext implements CallContext {
-  readonly origin: CallContext
-  readonly resume: Resume | undefined
+export class ForwardedContext extends DelegatedContext {
   readonly #signal: AbortSignal | undefined
+  readonly #resume: Resume | undefined
 
-  constructor(origin: CallContext, { signal, resume = origin.resume }: ForwardedContextOptions) {
-    this.origin = origin
-    this.resume = resume
+  constructor(origin: CallContext, { signal, resume }: ForwardedContextOptions) {
+    super(origin)
     this.#signal = signal
+    this.#resume = resume
   }
 
-  get progressToken(): RpcId | undefined {
-    return this.origin.progressToken
-  }
-
-  get signal(): AbortSignal {
+  override get signal(): AbortSignal {
     return this.#signal ?? this.origin.signal
   }
 
-  get peer(): Peer {
-    return this.origin.peer
-  }
-
-  get principal(): Principal {
-    return this.origin.principal
-  }
-
-  get meta(): JsonObject {
-    return this.origin.meta
-  }
-
-  get metaText(): CallContext['metaText'] {
-    return this.origin.metaText
-  }
-
-  get logLevel(): LogLevel | undefined {
-    return this.origin.logLevel
-  }
-
-  get hints(): WireHints {
-    return this.origin.hints
-  }
-
-  get scope(): Scope {
-    return this.origin.scope
-  }
-
-  get session(): PeerSession | undefined {
-    return this.origin.session
-  }
-
-  emit(notice: Call): void | Promise<void> {
-    return this.origin.emit(notice)
+  override get resume(): Resume | undefined {
+    return this.#resume ?? this.origin.resume
   }
 }

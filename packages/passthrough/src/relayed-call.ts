@@ -1,18 +1,5 @@
-import {
-  type AbortWatcher,
-  type Call,
-  type CallContext,
-  type JsonObject,
-  type LogLevel,
-  notice as noticeName,
-  type Peer,
-  type Principal,
-  type Resume,
-  type RpcId,
-  type Scope,
-  type WireHints,
-} from '@atenea/mcpcompat'
-import type { PeerSession } from '@atenea/mcpcompat/transport'
+import { type AbortWatcher, type Call, type CallContext, notice as noticeName, type Peer } from '@atenea/mcpcompat'
+import { DelegatedContext } from '@atenea/mcpcompat/transport'
 import type { Lease } from './asking-pool.ts'
 import type { Limited } from './deadlines.ts'
 
@@ -38,8 +25,7 @@ export interface RelayedCallOptions {
  * The context with which a call goes to a backend: that of its caller, which also ends when the backend takes too long. Progress gives it
  * more time, up to a ceiling. Made for every call, so nothing in it is made before it is needed.
  */
-export class RelayedCall implements CallContext, AbortWatcher, Limited {
-  readonly origin: CallContext
+export class RelayedCall extends DelegatedContext implements AbortWatcher, Limited {
   readonly call: Call
   dueAt: number
   before: Limited | undefined
@@ -57,8 +43,8 @@ export class RelayedCall implements CallContext, AbortWatcher, Limited {
   #isAttached = false
 
   constructor({ call, origin, shownAs, limits, now }: RelayedCallOptions) {
+    super(origin)
     this.call = call
-    this.origin = origin
     this.#shownAs = shownAs
     this.#limits = limits
     this.#now = now
@@ -66,7 +52,7 @@ export class RelayedCall implements CallContext, AbortWatcher, Limited {
     this.dueAt = this.#startedAt + Math.min(limits.callTimeoutMs, limits.maxCallMs)
   }
 
-  get signal(): AbortSignal {
+  override get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController()
       if (isAborted(this.origin)) this.#abort.abort(this.origin.signal.reason)
@@ -96,7 +82,7 @@ export class RelayedCall implements CallContext, AbortWatcher, Limited {
     watcher?.aborted(reason)
   }
 
-  get peer(): Peer {
+  override get peer(): Peer {
     const { peer } = this.origin
     return this.#shownAs === undefined ? peer : this.#shownAs(peer)
   }
@@ -106,43 +92,7 @@ export class RelayedCall implements CallContext, AbortWatcher, Limited {
     return this.#shownAs === undefined ? this.origin.source : undefined
   }
 
-  get principal(): Principal {
-    return this.origin.principal
-  }
-
-  get meta(): JsonObject {
-    return this.origin.meta
-  }
-
-  get metaText(): CallContext['metaText'] {
-    return this.origin.metaText
-  }
-
-  get progressToken(): RpcId | undefined {
-    return this.origin.progressToken
-  }
-
-  get logLevel(): LogLevel | undefined {
-    return this.origin.logLevel
-  }
-
-  get hints(): WireHints {
-    return this.origin.hints
-  }
-
-  get resume(): Resume | undefined {
-    return this.origin.resume
-  }
-
-  get scope(): Scope {
-    return this.origin.scope
-  }
-
-  get session(): PeerSession | undefined {
-    return this.origin.session
-  }
-
-  emit(notice: Call): void | Promise<void> {
+  override emit(notice: Call): void | Promise<void> {
     if (notice.method === noticeName.progress) {
       this.dueAt = Math.min(this.#startedAt + this.#limits.maxCallMs, this.#now() + this.#limits.callTimeoutMs)
     }

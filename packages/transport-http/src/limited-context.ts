@@ -1,73 +1,22 @@
-import type {
-  Call,
-  CallContext,
-  JsonObject,
-  LogLevel,
-  Peer,
-  Principal,
-  Resume,
-  RpcId,
-  Scope,
-  WireHints,
-} from '@atenea/mcpcompat'
+import type { Call, CallContext } from '@atenea/mcpcompat'
+import { DelegatedContext } from '@atenea/mcpcompat/transport'
 
 /** The context of a call with a signal of our own, which follows the caller's, and with another place for its notices where one is given. */
-export class LimitedContext implements CallContext {
-  readonly signal: AbortSignal
-  readonly #inner: CallContext
+export class LimitedContext extends DelegatedContext {
+  readonly #signal: AbortSignal
   readonly #emit: ((notice: Call) => void | Promise<void>) | undefined
 
-  constructor(inner: CallContext, signal: AbortSignal, emit?: (notice: Call) => void | Promise<void>) {
-    this.#inner = inner
-    this.signal = signal
+  constructor(origin: CallContext, signal: AbortSignal, emit?: (notice: Call) => void | Promise<void>) {
+    super(origin)
+    this.#signal = signal
     this.#emit = emit
   }
 
-  get origin(): CallContext {
-    return this.#inner
+  override get signal(): AbortSignal {
+    return this.#signal
   }
 
-  get session(): CallContext['session'] {
-    return this.#inner.session
-  }
-
-  get peer(): Peer {
-    return this.#inner.peer
-  }
-
-  get principal(): Principal {
-    return this.#inner.principal
-  }
-
-  get meta(): JsonObject {
-    return this.#inner.meta
-  }
-
-  get metaText(): CallContext['metaText'] {
-    return this.#inner.metaText
-  }
-
-  get progressToken(): RpcId | undefined {
-    return this.#inner.progressToken
-  }
-
-  get logLevel(): LogLevel | undefined {
-    return this.#inner.logLevel
-  }
-
-  get hints(): WireHints {
-    return this.#inner.hints
-  }
-
-  get resume(): Resume | undefined {
-    return this.#inner.resume
-  }
-
-  get scope(): Scope {
-    return this.#inner.scope
-  }
-
-  emit(notice: Call): void | Promise<void> {
-    return this.#emit === undefined ? this.#inner.emit(notice) : this.#emit(notice)
+  override emit(notice: Call): void | Promise<void> {
+    return this.#emit === undefined ? this.origin.emit(notice) : this.#emit(notice)
   }
 }

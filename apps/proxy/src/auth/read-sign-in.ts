@@ -1,4 +1,4 @@
-import { UsageError } from '@atenea/cli'
+import { readTextFile, UsageError } from '@atenea/cli'
 import { resolve } from 'node:path'
 import type { CommandLine } from '../command-line.ts'
 import type { SignInSetting } from './sign-in-setting.ts'
@@ -76,13 +76,7 @@ function checked(keys: Keys): SignInSetting {
 }
 
 function fileText(file: string, what: string): string {
-  const { readFileSync } = process.getBuiltinModule('node:fs')
-  try {
-    const text = readFileSync(file, 'utf8').trim()
-    if (text !== '') return text
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new UsageError(`the file of the ${what} cannot be read: ${reason}`, { cause })
-  }
+  const text = readTextFile(file, `the ${what}`).trim()
+  if (text !== '') return text
   throw new UsageError(`the file of the ${what}, ${file}, is empty`)
 }

@@ -1,4 +1,4 @@
-import { UsageError } from '@atenea/cli'
+import { readTextFile, UsageError } from '@atenea/cli'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -16,18 +16,12 @@ export function readHeaders(lines: readonly string[], place: (index: number) => 
 
 /** Reads a file of headers: one a line; empty lines and those that begin with `#` say nothing. */
 export function readHeaderFile(file: string): Headers {
-  const { readFileSync } = process.getBuiltinModule('node:fs')
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new UsageError(`the file of headers cannot be read: ${reason}`, { cause })
-  }
-  const lines = text.split('\n').flatMap((raw, index) => {
-    const line = raw.trim()
-    return line === '' || line.startsWith('#') ? [] : [{ line, number: index + 1 }]
-  })
+  const lines = readTextFile(file, 'headers')
+    .split('\n')
+    .flatMap((raw, index) => {
+      const line = raw.trim()
+      return line === '' || line.startsWith('#') ? [] : [{ line, number: index + 1 }]
+    })
   if (lines.length === 0) throw new UsageError(`${file} holds no header`)
   return readHeaders(
     lines.map(({ line }) => line),

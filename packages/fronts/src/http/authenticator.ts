@@ -1,4 +1,4 @@
-import { type Redactor, UsageError } from '@atenea/cli'
+import { readTextFile, type Redactor, UsageError } from '@atenea/cli'
 import type { OnDiagnostic } from '@atenea/mcpcompat'
 import { type Authenticate, createBearerAuthenticator, type ProtectedResource } from '@atenea/transport-http'
 import { createNodeSend } from '@atenea/transport-http/node'
@@ -79,13 +79,7 @@ async function createServer(
 
 function readSecret({ clientSecret, clientSecretFile }: IntrospectionSettings): string {
   if (clientSecretFile === undefined) return clientSecret ?? ''
-  let text: string
-  try {
-    text = process.getBuiltinModule('node:fs').readFileSync(clientSecretFile, 'utf8').trim()
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new UsageError(`the file of the client secret cannot be read: ${reason}`, { cause })
-  }
+  const text = readTextFile(clientSecretFile, 'the client secret').trim()
   if (text === '' || /[\r\n]/.test(text))
     throw new UsageError(`${clientSecretFile} must hold one secret and nothing else`)
   return text

@@ -1,4 +1,4 @@
-import { UsageError } from '@atenea/cli'
+import { readTextFile, UsageError } from '@atenea/cli'
 import type { Principal } from '@atenea/mcpcompat'
 
 /** Whose a token is. */
@@ -19,7 +19,7 @@ const shortestToken = 16
 export function readBearerTokens(file: string): BearerTokens {
   const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
-  const known = parseTokens(readText(file), file).map(({ name, token }) => {
+  const known = parseTokens(readTextFile(file, 'tokens'), file).map(({ name, token }) => {
     const bytes = digest(token)
     // a token without a name has to be called something that does not tell it
     const id = `bearer:${name ?? bytes.toString('hex').slice(0, 16)}`
@@ -33,15 +33,6 @@ export function readBearerTokens(file: string): BearerTokens {
       for (const entry of known) if (timingSafeEqual(entry.bytes, bytes)) found = entry.principal
       return found
     },
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return process.getBuiltinModule('node:fs').readFileSync(file, 'utf8')
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new UsageError(`the file of tokens cannot be read: ${reason}`, { cause })
   }
 }
 

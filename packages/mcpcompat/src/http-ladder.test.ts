@@ -3,13 +3,16 @@ import { describe, expect, test } from 'vitest'
 import type { ServerView } from './contract/dispatcher.ts'
 import {
   createHttpLadder,
+  type HttpDispatch,
   type HttpHead,
   type HttpLadder,
   type HttpLadderPolicy,
+  type HttpVerdict,
   type SessionLookup,
 } from './http-ladder.ts'
 import { loopbackHosts } from './http-source.ts'
 import type { JsonObject } from './jsonrpc/json.ts'
+import type { RpcMessage, RpcReject } from './jsonrpc/message.ts'
 import { parseMessage } from './jsonrpc/parse.ts'
 import { claimOf, metaOf } from './meta.ts'
 import { planHeaders } from './param-headers.ts'
@@ -40,13 +43,19 @@ const meta = { [version]: '2026-07-28', 'io.modelcontextprotocol/clientCapabilit
 const modern = { 'mcp-protocol-version': '2026-07-28' }
 const handshake = { method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {} } }
 
+/** Steps 7 to 27. */
+function judge(ladder: HttpLadder, head: HttpHead, message: RpcMessage | RpcReject): HttpVerdict | HttpDispatch {
+  const verdict = ladder.message(head, message, sessions)
+  return verdict.kind === 'modern' ? ladder.modern(head, verdict.request, verdict.revision, view) : verdict
+}
+
 /** What a ladder says to a body that came by POST: `9 400 -32600 none`, or the kind of the verdict. */
 function say(ladder: HttpLadder, body: JsonObject | string, headers: Record<string, string> = {}): string {
   const head: HttpHead = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }
   const early = ladder.source(head) ?? ladder.head(head, sessions)
   const text = typeof body === 'string' ? body : JSON.stringify({ jsonrpc: '2.0', ...body })
-  const verdict = early ?? ladder.message(head, parseMessage(text, 'parsed'), view, sessions)
-  const relayed = early ?? ladder.message(head, parseMessage(text, 'text'), view, sessions)
+  const verdict = early ?? judge(ladder, head, parseMessage(text, 'parsed'))
+  const relayed = early ?? judge(ladder, head, parseMessage(text, 'text'))
   expect(relayed.kind).toBe(verdict.kind)
   if (verdict.kind !== 'reject') return verdict.kind
   const { step, status, error, id } = verdict
@@ -265,7 +274,7 @@ describe('decisions 2.1, steps 13 to 15: requests without a claim', () => {
     const error = (body: JsonObject, headers: Record<string, string>): unknown => {
       const head = { method: 'POST', headers }
       const text = JSON.stringify({ jsonrpc: '2.0', ...body })
-      const verdict = modernOnly.message(head, parseMessage(text, 'parsed'), view, sessions)
+      const verdict = modernOnly.message(head, parseMessage(text, 'parsed'), sessions)
       return verdict.kind === 'reject' ? verdict.error : verdict
     }
     const data = { supported: ['2026-07-28'], requested: '2025-06-18' }
@@ -422,7 +431,7 @@ describe('decisions 2.1, steps 16 to 27: requests with a claim', () => {
   test('the verdict says which revision and which forms', () => {
     const request = parseMessage(JSON.stringify({ jsonrpc: '2.0', ...send('tools/list') }), 'parsed')
     const verdict = (accept: string): unknown =>
-      dual.message({ method: 'POST', headers: { ...head('tools/list'), accept } }, request, view, sessions)
+      judge(dual, { method: 'POST', headers: { ...head('tools/list'), accept } }, request)
     expect(verdict('application/json')).toEqual({
       kind: 'dispatch',
       revision: '2026-07-28',
@@ -435,7 +444,6 @@ describe('decisions 2.1, steps 16 to 27: requests with a claim', () => {
     const refused = dual.message(
       { method: 'POST', headers: { 'mcp-protocol-version': 'v999' } },
       parseMessage(JSON.stringify({ jsonrpc: '2.0', ...claiming('v999') }), 'parsed'),
-      view,
       sessions,
     )
     expect(refused).toMatchObject({
@@ -521,11 +529,7 @@ describe('whatever comes', () => {
       fc.property(fc.constantFrom(dual, modernOnly, legacyOnly, sessionless), headers, body, (ladder, given, text) => {
         const head: HttpHead = { method: 'POST', headers: given }
         const message = parseMessage(text, 'parsed')
-        const verdicts = [
-          ladder.source(head),
-          ladder.head(head, sessions),
-          ladder.message(head, message, view, sessions),
-        ]
+        const verdicts = [ladder.source(head), ladder.head(head, sessions), judge(ladder, head, message)]
         for (const verdict of verdicts) {
           const isBad = verdict?.kind === 'reject' && verdict.status < 400 && verdict.step !== 24
           expect(isBad).toBe(false)

@@ -52,10 +52,17 @@ export interface SessionRequest {
   readonly sessionId: string
 }
 
+/** Step 27: a modern request, to be answered in one of these forms. Step 26 is for whoever knows what a handler needs. */
+export interface HttpDispatch {
+  readonly kind: 'dispatch'
+  readonly revision: string
+  readonly forms: AnswerForms
+}
+
 /** What to do with a message that came by POST. */
 export type HttpVerdict =
-  /** Step 27: a modern request, to be answered in one of these forms. Step 26 is for whoever knows what a handler needs. */
-  | { readonly kind: 'dispatch'; readonly revision: string; readonly forms: AnswerForms }
+  /** A modern request that is in order up to step 22; what becomes of it depends on what is offered. */
+  | { readonly kind: 'modern'; readonly request: RpcRequest; readonly revision: string }
   /** A modern notification: answer 202 and drop it (A-19). */
   | { readonly kind: 'accepted' }
   /** A legacy handshake. Its revision is negotiated from the body (A-62). */
@@ -68,8 +75,9 @@ export type HttpVerdict =
 
 /**
  * The server's ladder for HTTP (decisions 2.1 and 2.2), one object for a listener. Earlier steps win, so a transport calls `source`,
- * then its own authentication (step 2), then `head`, then reads the body, then calls `message`. Nothing here throws for what a
- * client sent, and a request that is in order costs no more than the comparisons.
+ * then its own authentication (step 2), then `head`, then reads the body, then calls `message` and `modern`. Nothing here throws for what a
+ * client sent, and a request that is in order costs no more than the comparisons. What is offered is looked at for modern requests alone, since
+ * somebody may have to be asked for it.
  */
 export interface HttpLadder {
   /** Step 1. */
@@ -78,8 +86,10 @@ export interface HttpLadder {
   head(head: HttpHead, sessions: SessionLookup): HttpRefusal | SessionRequest | undefined
   /** Step 6 once more, for a body without a length that has grown too large. */
   tooLarge(): HttpRefusal
-  /** Steps 7 to 25 and 27. `view` is what is offered to the asking principal. */
-  message(head: HttpHead, message: RpcMessage | RpcReject, view: ServerView, sessions: SessionLookup): HttpVerdict
+  /** Steps 7 to 22. */
+  message(head: HttpHead, message: RpcMessage | RpcReject, sessions: SessionLookup): HttpVerdict
+  /** Steps 23 to 25 and 27, for a request that `message` found to be modern. `view` is what is offered to the asking principal. */
+  modern(head: HttpHead, request: RpcRequest, revision: string, view: ServerView): HttpDispatch | HttpRefusal
 }
 
 /** Builds the ladder of a listener. */
@@ -124,7 +134,7 @@ class Ladder implements HttpLadder {
     return refuse(6, 413, invalidRequest(`The body is larger than ${this.#policy.maxBodyBytes} bytes.`))
   }
 
-  message(head: HttpHead, message: RpcMessage | RpcReject, view: ServerView, sessions: SessionLookup): HttpVerdict {
+  message(head: HttpHead, message: RpcMessage | RpcReject, sessions: SessionLookup): HttpVerdict {
     switch (message.kind) {
       case 'reject':
         return unreadable(message)
@@ -134,7 +144,7 @@ class Ladder implements HttpLadder {
       case 'notification':
         return this.#notification(head, message, sessions)
       case 'request':
-        return this.#request(head, message, view, sessions)
+        return this.#request(head, message, sessions)
     }
   }
 
@@ -179,7 +189,7 @@ class Ladder implements HttpLadder {
     return version === undefined ? accepted : refuse(12, 400, unsupportedVersion(version, this.#offer))
   }
 
-  #request(head: HttpHead, message: RpcRequest, view: ServerView, sessions: SessionLookup): HttpVerdict {
+  #request(head: HttpHead, message: RpcRequest, sessions: SessionLookup): HttpVerdict {
     const { id } = message
     const meta = metaOf(message.params)
     const claim = claimOf(meta)
@@ -209,11 +219,10 @@ class Ladder implements HttpLadder {
     // steps 21 and 22
     const mismatch = standardHeaderFault(message.method, message.params, head.headers)
     if (mismatch !== undefined) return refuse(21, 400, mismatch, id)
-    return this.#dispatch(head, message, claim, view)
+    return { kind: 'modern', request: message, revision: claim }
   }
 
-  /** Steps 23 to 27. */
-  #dispatch(head: HttpHead, message: RpcRequest, revision: string, view: ServerView): HttpVerdict {
+  modern(head: HttpHead, message: RpcRequest, revision: string, view: ServerView): HttpDispatch | HttpRefusal {
     const { id } = message
     // step 23
     const unknown = methodFault(message, view)

@@ -124,6 +124,7 @@ export {
   standardHeaders,
 } from './headers.ts'
 export type {
+  HttpDispatch,
   HttpHead,
   HttpLadder,
   HttpLadderPolicy,

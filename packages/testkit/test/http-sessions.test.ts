@@ -4,7 +4,15 @@ import type { CreateHttpHandlerOptions } from '@atenea/transport-http'
 import { describe, expect, test } from 'vitest'
 import { createServedCore } from '../src/served-core.ts'
 import { type HttpCarrier, overFetch, overNode } from './_util/http-carriers.ts'
-import { askModern, Events, type LegacySession, messageOf, openSession, type SseEvent } from './_util/http-client.ts'
+import {
+  askModern,
+  Events,
+  type LegacySession,
+  messageOf,
+  openSession,
+  postFields,
+  type SseEvent,
+} from './_util/http-client.ts'
 import { until } from './_util/processes.ts'
 
 const [latestLegacy = ''] = revisionsOf('legacy')
@@ -46,6 +54,36 @@ describe.each([
       expect(ids.size).toBe(20)
       for (const id of ids) expect(isSessionId(id) && id.length >= 32).toBe(true)
     })
+  })
+
+  test('BR-307: is the only one for which the server behind is asked what it offers', async () => {
+    const core = createServedCore()
+    const viewers: (string | undefined)[] = []
+    const watched: Dispatcher = {
+      call: (call, context) => core.call(call, context),
+      notify: (notice, context) => core.notify(notice, context),
+      drain: () => core.drain(),
+      view(principal, viewer) {
+        viewers.push(viewer?.session === undefined ? 'nobody' : 'session')
+        return core.view(principal, viewer)
+      },
+    }
+    await served(
+      async (carrier) => {
+        const refused = await carrier.ask({
+          headers: postFields,
+          body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+        })
+        expect(refused.status).toBe(400)
+        const session = await openSession(carrier)
+        expect(textOf(await messageOf(await session.ask('tools/call', echo)))).toBe('hi')
+        expect(viewers).toEqual(['session'])
+        await askModern(carrier, 'tools/call', echo)
+        expect(viewers).toContain('nobody')
+      },
+      {},
+      watched,
+    )
   })
 
   test('LG-HTTP-01, LG-HTTP-05, LG-HTTP-07: answers with JSON, or with a stream that the answer ends', async () => {

@@ -112,7 +112,8 @@ describe('what the functions make is what the schema demands', () => {
     }
     const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'x', params: { _meta: meta } })
     const head = { method: 'POST', headers }
-    const verdict = ladder.message(head, parseMessage(text, 'parsed'), view, { revisionOf: () => undefined })
+    const first = ladder.message(head, parseMessage(text, 'parsed'), { revisionOf: () => undefined })
+    const verdict = first.kind === 'modern' ? ladder.modern(head, first.request, first.revision, view) : first
     if (verdict.kind !== 'reject') throw new Error(verdict.kind)
     return { jsonrpc: '2.0', id: 1, error: verdict.error as unknown as JsonObject }
   }

@@ -5,8 +5,7 @@ import {
   type HttpLadder,
   parseMessage,
   remembered,
-  type RpcMessage,
-  type RpcReject,
+  type RpcRequest,
   viewerOf,
 } from '@atenea/mcpcompat/transport'
 import type { Payload } from './answer.ts'
@@ -78,9 +77,11 @@ export class HttpServer implements BodySink {
   body(exchange: HttpExchange, text: string): void {
     try {
       const message = parseMessage(text, this.#options.payload)
-      const view = this.#dispatcher.view(exchange.principal, viewerOf(message))
-      if (view instanceof Promise) this.#receiveLater(exchange, message, view)
-      else this.#receive(exchange, message, view)
+      const sessions = this.serving.sessionsOf(exchange.principal)
+      const verdict = this.#ladder.message(exchange, message, sessions)
+      if (verdict.kind === 'modern') this.#modern(exchange, verdict.request, verdict.revision)
+      else if (verdict.kind === 'reject') answerRefusal(exchange, verdict)
+      else this.serving.take(exchange, message, verdict)
     } catch (error) {
       this.#fail(exchange, error)
     }
@@ -160,9 +161,16 @@ export class HttpServer implements BodySink {
     else this.serving.openStream(exchange, verdict.sessionId)
   }
 
-  #receiveLater(exchange: HttpExchange, message: RpcMessage | RpcReject, view: Promise<ServerView>): void {
+  /** Steps 23 to 27. Legacy clients get what is offered with their handshake; only here it decides what is served. */
+  #modern(exchange: HttpExchange, message: RpcRequest, revision: string): void {
+    const view = this.#dispatcher.view(exchange.principal, viewerOf(message))
+    if (view instanceof Promise) this.#offerLater(exchange, message, revision, view)
+    else this.#offer(exchange, message, revision, view)
+  }
+
+  #offerLater(exchange: HttpExchange, message: RpcRequest, revision: string, view: Promise<ServerView>): void {
     view
-      .then((offered) => this.#receive(exchange, message, offered))
+      .then((offered) => this.#offer(exchange, message, revision, offered))
       .catch((error: unknown) => {
         if (!RpcError.is(error)) {
           this.#fail(exchange, error)
@@ -171,16 +179,14 @@ export class HttpServer implements BodySink {
         // Why a dispatcher has nothing to offer, such as a server behind a proxy that nobody is signed in at, is for the caller.
         const { code, message: text, data } = error
         const object = { code, message: text, ...(data !== undefined && { data }) }
-        answerError(exchange, 500, object, message.kind === 'request' ? message.id : undefined)
+        answerError(exchange, 500, object, message.id)
       })
   }
 
-  /** Steps 7 to 27. */
-  #receive(exchange: HttpExchange, message: RpcMessage | RpcReject, view: ServerView): void {
-    const sessions = this.serving.sessionsOf(exchange.principal)
-    const verdict = this.#ladder.message(exchange, message, view, sessions)
+  #offer(exchange: HttpExchange, message: RpcRequest, revision: string, view: ServerView): void {
+    const verdict = this.#ladder.modern(exchange, message, revision, view)
     if (verdict.kind === 'reject') answerRefusal(exchange, verdict)
-    else this.serving.take(exchange, message, verdict, view)
+    else this.serving.dispatch(exchange, message, verdict, view)
   }
 
   // what is not MCP

@@ -14,6 +14,7 @@ import {
   CallRunner,
   createModernCodec,
   headerName,
+  type HttpDispatch,
   type HttpVerdict,
   remembered,
   type RpcMessage,
@@ -32,8 +33,8 @@ import type { HttpServerOptions } from './http-server.ts'
 import { HttpSession, type HttpSessionHost } from './session/serve.ts'
 import { Sessions } from './session/sessions.ts'
 
-/** What the ladder has let through. */
-export type Admitted = Exclude<HttpVerdict, { readonly kind: 'reject' }>
+/** What the ladder has let through besides modern requests. */
+export type Admitted = Exclude<HttpVerdict, { readonly kind: 'reject' | 'modern' }>
 
 /** What a handler has to do: modern calls, subscriptions and legacy sessions, from the first to the end of all. */
 export class Serving {
@@ -99,10 +100,20 @@ export class Serving {
     return principal === this.#options.anonymous ? this.#sessionsOfAnonymous : this.#sessions.of(principal)
   }
 
-  /** Takes a message that the ladder has let through. */
-  take(exchange: HttpExchange, message: RpcMessage | RpcReject, verdict: Admitted, view: ServerView): void {
+  /** Serves a modern request that the ladder has let through. */
+  dispatch(exchange: HttpExchange, message: RpcRequest, { revision, forms }: HttpDispatch, { info }: ServerView): void {
+    if (this.isDraining) {
+      answerShuttingDown(exchange, message)
+      return
+    }
+    const runner = message.method === method.listen ? this.#listens : this.#calls
+    new ServedExchange(exchange, this.#codecOf(revision, info), forms, this.#exchangeHost).run(message, runner)
+  }
+
+  /** Takes any other message that the ladder has let through. */
+  take(exchange: HttpExchange, message: RpcMessage | RpcReject, verdict: Admitted): void {
     if (verdict.kind === 'accepted') answerAccepted(exchange)
-    else if (message.kind === 'request') this.#request(exchange, message, verdict, view)
+    else if (message.kind === 'request') this.#request(exchange, message, verdict)
     else if (verdict.kind === 'session' && message.kind !== 'reject') {
       this.#sessions.get(verdict.sessionId).message(message, exchange)
       answerAccepted(exchange)
@@ -169,19 +180,12 @@ export class Serving {
     exchange: HttpExchange,
     message: RpcRequest,
     verdict: Exclude<Admitted, { readonly kind: 'accepted' }>,
-    view: ServerView,
   ): void {
     if (this.isDraining) {
-      answerUnavailable(exchange, 'The server is shutting down', message.id)
+      answerShuttingDown(exchange, message)
       return
     }
     switch (verdict.kind) {
-      case 'dispatch': {
-        const runner = message.method === method.listen ? this.#listens : this.#calls
-        const codec = this.#codecOf(verdict.revision, view.info)
-        new ServedExchange(exchange, codec, verdict.forms, this.#exchangeHost).run(message, runner)
-        return
-      }
       case 'session':
         this.#sessions.get(verdict.sessionId).request(message, exchange, this.#formsFor(exchange))
         return
@@ -214,6 +218,10 @@ export class Serving {
     this.#codecs.set(revision, { info, codec })
     return codec
   }
+}
+
+function answerShuttingDown(exchange: HttpExchange, { id }: RpcRequest): void {
+  answerUnavailable(exchange, 'The server is shutting down', id)
 }
 
 function shuttingDown(): DOMException {

@@ -3,7 +3,7 @@ import { isJsonObject, toText } from '@atenea/mcpcompat'
 import {
   classifyDuplex,
   createHttpLadder,
-  type HttpRefusal,
+  type HttpDispatch,
   type HttpVerdict,
   loopbackHosts,
   modernRequestFault,
@@ -69,7 +69,10 @@ const httpValidate: Kind = {
       body === null || body === undefined ? '' : typeof body === 'string' ? body : givenText(source, 'body').text
     if (new TextEncoder().encode(raw).length > bodyLimit) return outcomeOf(ladder.tooLarge(), undefined)
     const message = parseMessage(raw, 'parsed')
-    return outcomeOf(ladder.message(head, message, viewOf(server), sessions), message)
+    const verdict = ladder.message(head, message, sessions)
+    const last =
+      verdict.kind === 'modern' ? ladder.modern(head, verdict.request, verdict.revision, viewOf(server)) : verdict
+    return outcomeOf(last, message)
   },
   optional: ['status', 'code', 'id', 'dispatch', 'data'],
   accept(expect, actual) {
@@ -87,7 +90,7 @@ const httpValidate: Kind = {
 }
 
 function outcomeOf(
-  verdict: HttpVerdict | HttpRefusal | SessionRequest,
+  verdict: HttpDispatch | Exclude<HttpVerdict, { readonly kind: 'modern' }> | SessionRequest,
   message: RpcMessage | RpcReject | undefined,
 ): JsonObject {
   switch (verdict.kind) {

@@ -133,8 +133,8 @@ describe('faults of clients', () => {
   })
 
   test('bodies that arrive slowly keep nobody waiting, and are 408 after their time', patience, async () => {
-    await using listener = await listening({ bodyTimeoutMs: 1_000 * Math.max(1, scale / 10) })
-    const slow = Array.from({ length: 20 * scale }, () => {
+    await using listener = await listening({ bodyTimeoutMs: 1_000 })
+    const slow = Array.from({ length: 20 }, () => {
       const client = new RawClient(listener)
       client.socket.write(echo.slice(0, -20))
       return client

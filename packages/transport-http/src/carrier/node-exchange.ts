@@ -1,6 +1,7 @@
 import type { Principal, WireHints } from '@atenea/mcpcompat'
 import { Rider, type Wheel } from '../wheel.ts'
-import type { BodyFault, BodySink, HeaderFields, HttpExchange } from './http-exchange.ts'
+import { BodyReading, type BodyReader } from './body-reading.ts'
+import type { BodySink, HeaderFields, HttpExchange } from './http-exchange.ts'
 import { nobody } from './nobody.ts'
 
 /** What is used of `net.Socket`. */
@@ -19,6 +20,11 @@ export interface NodeRequest {
   on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
   on(event: 'end', listener: () => void): unknown
   destroy(): unknown
+  /**
+   * Hands the body over as it arrives, without the queue of a stream in between; false when some of it waits in that queue already. Only
+   * requests of a server of our own can do that, whose connections nobody else writes to.
+   */
+  readInto?(reader: BodyReader): boolean
 }
 
 /** What is used of `http.ServerResponse`. */
@@ -28,6 +34,8 @@ export interface NodeResponse {
   readonly destroyed: boolean
   readonly writableFinished: boolean
   readonly writableLength: number
+  /** Whether the platform puts what is written into chunks; known once the head is written. */
+  chunkedEncoding?: boolean
   writeHead(status: number, fields: string[]): unknown
   write(text: string): boolean
   end(text: string): unknown
@@ -39,13 +47,7 @@ export interface NodeResponse {
 }
 
 /** The global of Node, where requests of this kind come from. */
-declare const Buffer: {
-  byteLength(text: string): number
-  concat(chunks: readonly Uint8Array[]): Uint8Array
-}
-
-/** How many times the limit is still read and thrown away after a refusal, so that the client gets to see it. */
-const discardedLimits = 8
+declare const Buffer: { byteLength(text: string): number }
 
 /** Smaller answers fit into what the system keeps for a socket. */
 const largeBody = 16 * 1024
@@ -69,6 +71,8 @@ export class NodeExchange implements HttpExchange {
   #waits: boolean
   #reading: BodyReading | undefined
   #relief: Promise<void> | undefined
+  /** Whether the chunks of its stream are made here. */
+  #framed = false
 
   constructor(req: NodeRequest, res: NodeResponse, slowBodies: Wheel, waits: boolean) {
     this.method = req.method ?? 'GET'
@@ -96,6 +100,10 @@ export class NodeExchange implements HttpExchange {
     }
     const reading = new BodyReading(this, this.#req, maxBytes, sink)
     this.#slowBodies.add(reading)
+    if (this.#req.readInto?.(reading) !== true) this.#readStream(reading)
+  }
+
+  #readStream(reading: BodyReading): void {
     this.#reading = reading
     // the listeners stay as long as the request, which may be a stream for hours, so what was read is not theirs
     this.#req.on('data', (chunk) => this.#reading?.take(chunk))
@@ -127,18 +135,29 @@ export class NodeExchange implements HttpExchange {
 
   open(fields: HeaderFields, first: string): void {
     if (this.gone) return
-    this.#res.writeHead(200, [...fields, ...this.commonFields])
-    this.#res.write(first)
+    const res = this.#res
+    res.writeHead(200, [...fields, ...this.commonFields])
+    // The platform writes each chunk in four pieces, which costs more than all the rest of an event.
+    if (res.chunkedEncoding === true && this.#req.readInto !== undefined) {
+      res.chunkedEncoding = false
+      this.#framed = true
+    }
+    res.write(this.#piece(first))
   }
 
   write(text: string): void | Promise<void> {
-    if (this.gone || this.#res.write(text)) return
+    if (this.gone || this.#res.write(this.#piece(text))) return
     this.#relief ??= this.#relieved()
     return this.#relief
   }
 
   finish(last: string): void {
-    if (!this.gone) this.#res.end(last)
+    if (!this.gone) this.#res.end(this.#framed ? `${this.#piece(last)}0\r\n\r\n` : last)
+  }
+
+  /** A piece of a stream as it goes over the wire. An empty one would be the end. */
+  #piece(text: string): string {
+    return this.#framed && text !== '' ? `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n` : text
   }
 
   destroy(): void {
@@ -215,76 +234,5 @@ class UnreadAnswer extends Rider {
     this.#stalledTurns = res.writableLength === this.#unsent ? this.#stalledTurns + 1 : 0
     this.#unsent = res.writableLength
     if (this.#stalledTurns >= maxStalledTurns) res.destroy()
-  }
-}
-
-/** A body while it arrives. Most come in one chunk, which is decoded as it is. */
-class BodyReading extends Rider {
-  readonly #exchange: HttpExchange
-  readonly #req: NodeRequest
-  readonly #maxBytes: number
-  readonly #sink: BodySink
-  #first: Uint8Array | undefined
-  #rest: Uint8Array[] | undefined
-  #size = 0
-  #over = false
-
-  constructor(exchange: HttpExchange, req: NodeRequest, maxBytes: number, sink: BodySink) {
-    super()
-    this.#exchange = exchange
-    this.#req = req
-    this.#maxBytes = maxBytes
-    this.#sink = sink
-  }
-
-  take(chunk: Uint8Array): void {
-    this.#size += chunk.byteLength
-    if (this.#size > this.#maxBytes) {
-      this.#fail('too-large')
-      if (this.#size > this.#maxBytes * discardedLimits) this.#req.destroy()
-    }
-    if (this.#over) return
-    if (this.#first === undefined) this.#first = chunk
-    else (this.#rest ??= [this.#first]).push(chunk)
-  }
-
-  end(): void {
-    if (this.#over) return
-    const bytes = this.#rest === undefined ? this.#first : Buffer.concat(this.#rest)
-    const text = bytes === undefined ? '' : decode(bytes)
-    if (text === undefined) this.#fail('not-text')
-    else {
-      this.#stop()
-      this.#sink.body(this.#exchange, text)
-    }
-  }
-
-  /** A whole turn of the wheel has passed. */
-  override turn(): void {
-    this.#fail('too-slow')
-  }
-
-  #fail(fault: BodyFault): void {
-    if (this.#over) return
-    this.#stop()
-    this.#sink.bodyFault(this.#exchange, fault)
-  }
-
-  #stop(): void {
-    this.#over = true
-    this.#first = undefined
-    this.#rest = undefined
-    this.leave()
-  }
-}
-
-/** The text of UTF-8, or `undefined`. Only a text with a replacement character can come from bytes that are none. */
-function decode(bytes: Uint8Array): string | undefined {
-  const text = (bytes as unknown as { toString(encoding: 'utf8'): string }).toString('utf8')
-  if (!text.includes('\ufffd')) return text
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
   }
 }

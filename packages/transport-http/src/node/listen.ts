@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Dispatcher, TransportError } from '@atenea/mcpcompat'
 import { type CreateHttpHandlerOptions, createHttpHandler, type DrainOptions, type HttpHandler } from '../handler.ts'
+import { directRequests } from './direct-request.ts'
 
 export interface ListenHttpOptions extends CreateHttpHandlerOptions {
   /** Default 0: any free port. */
@@ -48,6 +49,7 @@ export async function listenHttp(dispatcher: Dispatcher, options: ListenHttpOpti
   // not imported: loading it as a module reads every export of it, and with them half of the web platform
   const http = process.getBuiltinModule('node:http')
   const server = http.createServer({
+    IncomingMessage: directRequests(http.IncomingMessage),
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,
     // bodies have a time limit of their own, after which the client gets a JSON-RPC error

@@ -53,6 +53,7 @@ export function assemble(settings: Settings, { logger, redactor, signIns, childr
       mode: backend.mode,
       connect: createConnect(backend, around),
       allow: { tools: allowed(backend.tools) },
+      roots: backend.roots,
       rename: { tools: new Map(Object.entries(backend.renames)) },
       connectTimeoutMs: startTimeoutOf(backend),
       callTimeoutMs: backend.callTimeoutMs,

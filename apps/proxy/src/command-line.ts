@@ -23,6 +23,10 @@ const backendFlags = {
     'NAME',
     'a variable that the started command inherits besides the usual few such as PATH and HOME; * for all',
   ),
+  root: flag.texts(
+    'PATH',
+    'what a legacy server is told when it asks for roots and the client has none: a path or a file:// URI',
+  ),
 } satisfies Flags
 
 const crossingFlags = {

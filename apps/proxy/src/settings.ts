@@ -1,4 +1,5 @@
 import type { ServerTarget } from '@atenea/cli/config'
+import type { Root } from '@atenea/mcpcompat'
 import type { FrontSettings, PolicyRule } from '@atenea/fronts'
 import type { BackendMode } from '@atenea/passthrough'
 import type { SignInSetting } from './auth/sign-in-setting.ts'
@@ -24,6 +25,8 @@ export interface BackendSetting {
   /** New names of tools, by the backend's own. */
   readonly renames: Readonly<Record<string, string>>
   readonly inheritEnv: InheritEnv
+  /** What it is told when it asks for roots and no client can be asked. */
+  readonly roots: readonly Root[]
   /** How to come to a token, where the server is reached by HTTP and wants one. */
   readonly signIn: SignInSetting
   /** Longest time for a start, handshake included; what is `undefined` follows from how it is reached. */

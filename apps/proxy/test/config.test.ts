@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { binPath, ProxyProcess } from './_util/proxy-process.ts'
 import { startHttpServer, stdioServer } from './_util/servers.ts'
@@ -152,6 +153,51 @@ describe('what a started server gets', () => {
     await using proxy = new ProxyProcess(['--config', file])
     expect(await proxy.tool(1, 'echo', { text: 'hi' })).toBe('hi')
     expect(proxy.stderr).toContain(`[files] ${join(folder, 'below')}`)
+  })
+})
+
+describe('BR-223: the roots that a legacy server is told of', () => {
+  test('by flags, relative to where the proxy was started; the status names them', async () => {
+    const flags = ['--root', '/srv/my data', '--root', '.', '--root', 'C:\\x y', '--root', 'file://server/share']
+    const socket = join(folder, 'roots.sock')
+    await using proxy = new ProxyProcess([...flags, '--stdio', '--socket', socket, '--', command, ...args])
+    const uris = ['file:///srv/my%20data', pathToFileURL(process.cwd()).href, 'file:///C:/x%20y', 'file://server/share']
+    expect(JSON.parse(await proxy.tool(1, 'roots'))).toEqual(uris.map((uri) => ({ uri })))
+    await using status = new ProxyProcess(['status', socket])
+    await status.ended
+    expect(status.stdout).toContain(`told of ${uris.join(', ')}`)
+  })
+
+  test('by keys of a server, which win over flags, relative to the file', async () => {
+    const server = (roots?: readonly unknown[]): unknown => ({ command, args, atenea: { roots } })
+    const some = server(['data', { uri: 'file:///srv/y', name: 'Y' }])
+    const file = configFile({ mcpServers: { some, none: server([]), flags: server() } })
+    await using proxy = new ProxyProcess(['--root', '/from-flags', '--config', file])
+    expect(JSON.parse(await proxy.tool(1, 'some__roots'))).toEqual([
+      { uri: pathToFileURL(join(folder, 'data')).href },
+      { uri: 'file:///srv/y', name: 'Y' },
+    ])
+    expect(JSON.parse(await proxy.tool(2, 'flags__roots'))).toEqual([{ uri: 'file:///from-flags' }])
+    expect((await proxy.ask(3, 'tools/call', { name: 'none__roots', arguments: {} })).result).toMatchObject({
+      isError: true,
+    })
+  })
+
+  test.each([
+    [['--root', 'https://example.com/x'], 'what follows --root must be a path or a file:// URI'],
+    [['--root', 'file:///a/../b'], 'has a segment . or ..'],
+    [['--backend-protocol', 'modern', '--root', '/x'], '--root is for legacy servers'],
+  ])('%j is refused', async (flags, why) => {
+    await using proxy = new ProxyProcess([...flags, '--', command, ...args])
+    expect(await proxy.ended).toMatchObject({ code: 2 })
+    expect(proxy.stderr).toContain(why)
+  })
+
+  test('what is none in a file is refused with its place', async () => {
+    const file = configFile({ mcpServers: { files: { command, args, atenea: { roots: ['/x', 'ftp://y'] } } } })
+    await using proxy = new ProxyProcess(['--config', file])
+    expect(await proxy.ended).toMatchObject({ code: 2 })
+    expect(proxy.stderr).toContain('atenea.roots[1] of "files" must be a path')
   })
 })
 

@@ -30,6 +30,8 @@ export { canonicalize } from './jsonrpc/stringify.ts'
 export type { RpcId } from './jsonrpc/message.ts'
 export { isFresh, mergeHints, noCache } from './cache-hints.ts'
 export { isLogLevel, levelAdmits, logLevels } from './log-levels.ts'
+export type { Root } from './roots.ts'
+export { fileUriOf, rootFault, rootsResult } from './roots.ts'
 export { isConformingToolName } from './tool-names.ts'
 
 // what may be used, and what a client may carry

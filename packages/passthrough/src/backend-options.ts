@@ -5,6 +5,7 @@ import type {
   OnDiagnostic,
   Principal,
   RevisionPolicy,
+  Root,
 } from '@atenea/mcpcompat'
 import type { ClientConnection, Clock, PeerSession } from '@atenea/mcpcompat/transport'
 
@@ -44,6 +45,7 @@ export interface BackendConnectOptions {
   readonly capabilities: JsonObject
   /** The client for whom the connection is made, should the backend keep sessions. */
   readonly relayFor?: PeerSession | undefined
+  readonly roots?: readonly Root[] | undefined
   /** On whose behalf. Credentials of callers are never passed on (BR-213); this is for those that the operator keeps per principal. */
   readonly principal: Principal
   readonly signal: AbortSignal
@@ -63,6 +65,12 @@ export interface BackendOptions {
    */
   connect(options: BackendConnectOptions): Promise<ClientConnection>
   readonly allow?: BackendPolicy | undefined
+  /**
+   * What a backend that keeps sessions is told when it asks for roots and no client can be asked for its own (BR-223): outside of any call, for
+   * clients that have none, or where questions do not cross. They are declared to it then: whoever configures them lets the backend look
+   * there. A client that has roots is asked for them as without these, and gets no others.
+   */
+  readonly roots?: readonly Root[] | undefined
   /** Other names for its tools and prompts, which stand as they are: no prefix is put before them. */
   readonly rename?: Renames | undefined
   /** Longest time for connecting, handshake included. Default 60,000 ms. */

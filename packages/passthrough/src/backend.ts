@@ -9,6 +9,8 @@ import {
   RpcError,
   rpcCode,
   type RevisionPolicy,
+  type Root,
+  rootsResult,
   type ServerView,
   type Viewer,
 } from '@atenea/mcpcompat'
@@ -45,14 +47,18 @@ export class Backend implements BackendPort, AsyncDisposable {
   readonly #links: Links
   readonly #relays: Relays
   readonly #maxInFlight: number
+  readonly #roots: readonly Root[]
   readonly #passExtensions: boolean
   readonly #clock: Clock
   readonly #drain = new AbortController()
 
   constructor(options: BackendOptions, around: BackendSurroundings) {
     const { parking, onEvent, clock } = around
-    const { name, callTimeoutMs = 120_000, maxCallMs = 1_800_000 } = options
+    const { name, roots = [], callTimeoutMs = 120_000, maxCallMs = 1_800_000 } = options
     this.name = name
+    this.#roots = roots
+    // What is wrong with them is told to whoever configures them, not to the first call.
+    rootsResult(roots)
     this.#links = new Links({ ...around, backend: options, bridgesInput: parking !== undefined })
     const limits = { callTimeoutMs, maxCallMs }
     this.#relays = new Relays({ backend: name, links: this.#links, limits, parking, onEvent, clock })
@@ -116,6 +122,7 @@ export class Backend implements BackendPort, AsyncDisposable {
       restarts,
       lastError: link?.lastError,
       retryAt: link?.retryAt,
+      roots: this.#links.keepsSessions === false ? [] : this.#roots.map(({ uri }) => uri),
     }
   }
 

@@ -285,6 +285,7 @@ export class Links implements AsyncDisposable {
           info,
           capabilities,
           relayFor: session,
+          roots: this.#options.roots,
           principal,
           signal,
           onDiagnostic,

@@ -26,6 +26,8 @@ export interface BackendStatus {
   /** What went wrong last; kept after it has been made good, with its time. Holds no secret. */
   readonly lastError: { readonly message: string; readonly at: number } | undefined
   readonly retryAt: number | undefined
+  /** URIs of the roots that it is told of where no client has any; none of one that keeps no sessions, since it asks only in calls. */
+  readonly roots: readonly string[]
 }
 
 export interface PassthroughStatus {

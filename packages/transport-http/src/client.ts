@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type OnDiagnostic,
   type RevisionPolicy,
+  type Root,
   RpcError,
   TransportError,
 } from '@atenea/mcpcompat'
@@ -38,6 +39,8 @@ export interface ConnectHttpOptions extends AbortOptions {
   readonly capabilities?: JsonObject | undefined
   /** Whom the connection is for, should the server keep sessions; see `CreateClientSessionOptions` of mcpcompat. */
   readonly relayFor?: PeerSession | undefined
+  /** What a server that keeps sessions is told where no client can be asked for its roots; see `CreateClientSessionOptions` of mcpcompat. */
+  readonly roots?: readonly Root[] | undefined
   /**
    * `auto` finds out the era. `legacy` shakes hands at once. `modern` is a pin: discovery is done all the same, and anything but a modern
    * server is an error. Default `auto`.
@@ -270,6 +273,7 @@ class Search {
       info,
       capabilities,
       relayFor: this.#options.relayFor,
+      roots: this.#options.roots,
       payload,
       callTimeoutMs,
       handshakeTimeoutMs,

@@ -673,6 +673,29 @@ describe('the stream of an answer', () => {
   })
 })
 
+test('BR-223: a server that asks for roots outside of any call is told of those that we have, also after its session was lost', async () => {
+  const { script, state } = legacy({
+    calls: answersAll,
+    get: (_arrived, response) => {
+      stream(response)
+      response.write(event({ jsonrpc: '2.0', id: 'r', method: 'roots/list' }))
+    },
+  })
+  await using server = await scriptedServer(script)
+  await using client = await connectLegacy(server.url, { capabilities: {}, roots: [{ uri: 'file:///srv', name: 'S' }] })
+  const told = (): readonly unknown[] =>
+    server.arrived.flatMap(({ body }) => (body['id'] === 'r' ? body['result'] : []))
+  await until(() => told().length === 1)
+  state.sessions.clear()
+  await client.tool('a')
+  await until(() => told().length === 2)
+  expect(new Set(told().map((result) => JSON.stringify(result)))).toEqual(
+    new Set(['{"roots":[{"uri":"file:///srv","name":"S"}]}']),
+  )
+  const offered = server.calls('initialize').map(({ body }) => (body['params'] as JsonObject)['capabilities'])
+  expect(offered).toEqual([{ roots: {} }, { roots: {} }])
+})
+
 test('the end: open calls fail at once, the server hears of it, and nothing stays open', async () => {
   const { script, state } = legacy({
     calls: (_arrived, response) => stream(response),

@@ -5,7 +5,8 @@ import { signInOfKeys } from '../auth/read-sign-in.ts'
 import type { CommandLine } from '../command-line.ts'
 import type { BackendSetting } from '../settings.ts'
 import { readHeaderFile } from './header-lines.ts'
-import { boundsOf, inheritedOf } from './line-backend.ts'
+import { boundsOf, inheritedOf, rootsOf } from './line-backend.ts'
+import { readRoots } from './read-roots.ts'
 import type { ServerKeys, TopKeys } from './schema.ts'
 
 type Values = CommandLine['values']
@@ -73,6 +74,10 @@ function backendOf(
       disabled: [...(server.disabledTools ?? []), ...(values['deny-tool'] ?? [])],
     },
     renames: own.renames ?? {},
+    roots:
+      own.roots === undefined
+        ? rootsOf(values)
+        : readRoots(own.roots, folder, (index) => `atenea.roots[${index}] of ${JSON.stringify(name)}`),
     inheritEnv: own.inheritEnv ?? inheritedOf(values['pass-env']),
     signIn: signInOfKeys(own.signIn, folder, values['sign-in']),
     startTimeoutMs: flags.startTimeoutMs ?? own.startTimeoutMs ?? limits.startTimeoutMs,

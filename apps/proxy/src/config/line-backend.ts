@@ -1,8 +1,10 @@
 import { UsageError } from '@atenea/cli'
+import type { Root } from '@atenea/mcpcompat'
 import { signInOf } from '../auth/read-sign-in.ts'
 import type { CommandLine } from '../command-line.ts'
 import type { BackendSetting } from '../settings.ts'
 import { readHeaderFile, readHeaders } from './header-lines.ts'
+import { readRoots } from './read-roots.ts'
 import { commandTarget, type NamedTarget, urlTarget, wordTarget } from './read-target.ts'
 
 export interface ReadLineOptions {
@@ -32,6 +34,9 @@ export function readLineBackend(options: ReadLineOptions): BackendSetting {
   if (target.kind === 'sse' && values['backend-protocol'] === 'modern') {
     throw new UsageError('a server of HTTP+SSE is a legacy one; leave out --backend-protocol modern')
   }
+  if (values['backend-protocol'] === 'modern' && values.root !== undefined) {
+    throw new UsageError('--root is for legacy servers: a modern one asks for roots in a call, and its caller answers')
+  }
   return {
     name,
     target: isHttp ? { ...target, headers } : target,
@@ -40,6 +45,7 @@ export function readLineBackend(options: ReadLineOptions): BackendSetting {
     tools: { enabled: values['allow-tool'], disabled: values['deny-tool'] },
     renames: {},
     inheritEnv: inheritedOf(values['pass-env']),
+    roots: rootsOf(values),
     signIn: signInOf(values, options.environment),
     ...boundsOf(values),
   }
@@ -69,6 +75,11 @@ function namedTarget({ commandLine, command }: ReadLineOptions): NamedTarget {
 /** Which variables `--pass-env` lets through. */
 export function inheritedOf(names: readonly string[] = []): BackendSetting['inheritEnv'] {
   return names.includes('*') ? 'all' : names
+}
+
+/** What `--root` names, relative to where the proxy was started. */
+export function rootsOf({ root = [] }: Values): readonly Root[] {
+  return readRoots(root, '.', () => 'what follows --root')
 }
 
 /** What flags say about how long things may take. */

@@ -28,6 +28,13 @@ const asking = {
     .optional(),
 }
 
+const roots = z
+  .array(z.union([z.string().min(1), z.strictObject({ uri: z.string().min(1), name: z.string().min(1).optional() })]))
+  .describe(
+    'What a legacy server is told when it asks for roots and no client has any: paths, relative to this file, or file:// URIs.',
+  )
+  .optional()
+
 const renames = z
   .record(z.string().min(1), z.string().min(1))
   .describe('New names of tools, by the names that the server gives them.')
@@ -51,6 +58,7 @@ export const serverSchema = z.strictObject({
     .describe('A file with headers for every request, one "K: V" a line; relative to this file.')
     .optional(),
   signIn: signInShape.optional(),
+  roots,
   legacyRevisions,
   renames,
   ...bounds,

@@ -26,7 +26,8 @@ export function reportStatus(
 }
 
 function reportOf(status: BackendStatus, redact: (text: string) => string, signIn: string | undefined): JsonObject {
-  const { state, since, requested, observed, row, info, connections, openCalls, restarts, lastError, retryAt } = status
+  const { state, since, requested, observed, row, info, connections, openCalls, restarts, roots, lastError, retryAt } =
+    status
   return {
     state: signIn === undefined ? state : 'needs sign-in',
     since: time(since),
@@ -37,6 +38,7 @@ function reportOf(status: BackendStatus, redact: (text: string) => string, signI
     connections,
     openCalls,
     restarts,
+    ...(roots.length > 0 && { roots }),
     ...(signIn !== undefined && { signIn: redact(signIn) }),
     ...(lastError !== undefined && { lastError: { message: redact(lastError.message), at: time(lastError.at) } }),
     ...(retryAt !== undefined && { retryAt: time(retryAt) }),

@@ -87,11 +87,18 @@ function serverText(server: JsonValue): string {
     counted(textAt(server, 'connections'), 'connection'),
     counted(textAt(server, 'openCalls'), 'open call'),
     textAt(server, 'restarts') === '0' ? undefined : counted(textAt(server, 'restarts'), 'restart'),
+    told(server),
     textAt(server, 'signIn'),
     error === undefined ? undefined : `last error at ${textAt(server, 'lastError', 'at')}: ${error}`,
     retryAt === undefined ? undefined : `tried again from ${retryAt} on`,
   ]
   return `${textAt(server, 'state')}: ${parts.filter((part) => part !== undefined).join('; ')}`
+}
+
+/** The roots that it is told of. */
+function told(server: JsonValue): string | undefined {
+  const roots = isJsonObject(server) ? server['roots'] : undefined
+  return Array.isArray(roots) ? `told of ${roots.map(String).join(', ')}` : undefined
 }
 
 /** The text or number that lies there, if there is one. */

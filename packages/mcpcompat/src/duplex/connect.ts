@@ -14,6 +14,7 @@ import type { JsonObject } from '../jsonrpc/json.ts'
 import { isRecognisedModernError } from '../negotiate.ts'
 import type { DuplexProbeContext } from '../negotiate-duplex.ts'
 import type { RevisionPolicy } from '../revisions.ts'
+import type { Root } from '../roots.ts'
 import { createModernClient } from './call.ts'
 import { type ClientConnection, type ServerEra, createClientConnection } from './client-connection.ts'
 import { type Handshaken, shakeHands } from './legacy-handshake.ts'
@@ -47,6 +48,8 @@ export interface ConnectDuplexOptions extends AbortOptions {
   readonly mode?: 'auto' | 'legacy' | 'modern' | undefined
   /** See `CreateClientSessionOptions`: whom the connection is for, should the server keep sessions. */
   readonly relayFor?: PeerSession | undefined
+  /** See `CreateClientSessionOptions`: what a server that keeps sessions is told where no client can be asked for its roots. */
+  readonly roots?: readonly Root[] | undefined
   /** What was found out about this server before (decisions 1.5). Its expiry is for the caller, who drops it when this rejects. */
   readonly prior?: ServerEra | undefined
   /** Whether `dial` starts a process, which may have to be downloaded first. Default true. */
@@ -273,7 +276,7 @@ class Search {
     revision: string,
     unanswered: DuplexProbeContext | undefined,
   ): Promise<Handshaken> {
-    const { policy, info, capabilities = {}, relayFor, onDiagnostic, handshakeTimeoutMs } = this.#options
+    const { policy, info, capabilities = {}, relayFor, roots, onDiagnostic, handshakeTimeoutMs } = this.#options
     try {
       return await shakeHands({
         line,
@@ -282,6 +285,7 @@ class Search {
         info,
         capabilities,
         ...(relayFor !== undefined && { relayFor }),
+        roots,
         timeoutMs: handshakeTimeoutMs ?? this.#probeTimeoutMs,
         clock: this.#clock,
         signal: this.#life.signal,

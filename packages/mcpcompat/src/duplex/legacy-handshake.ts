@@ -12,6 +12,7 @@ import type { RpcId, RpcMessage, RpcReject } from '../jsonrpc/message.ts'
 import { type DuplexProbeContext, type HandshakeState, judgeLateAnswer } from '../negotiate-duplex.ts'
 import { type LegacyClient, createClientSession } from '../rev-2025-06-18/client-session.ts'
 import type { RevisionPolicy } from '../revisions.ts'
+import type { Root } from '../roots.ts'
 import type { ProbeLine } from './probe-line.ts'
 
 export interface HandshakeOptions extends AbortOptions {
@@ -22,6 +23,7 @@ export interface HandshakeOptions extends AbortOptions {
   readonly info: Implementation
   readonly capabilities: JsonObject
   readonly relayFor?: PeerSession
+  readonly roots?: readonly Root[] | undefined
   readonly timeoutMs: number
   readonly clock: Clock
   readonly onDiagnostic: OnDiagnostic | undefined

@@ -23,6 +23,7 @@ import { missingForInput } from '../input-requests.ts'
 import { levelAdmits } from '../log-levels.ts'
 import { memberOf } from '../member.ts'
 import { legacyRevision, type RevisionPolicy } from '../revisions.ts'
+import { type Root, rootsResult } from '../roots.ts'
 import { type InitializedServer, initializeParams, readInitializeResult } from './client-handshake.ts'
 import { ClientListens } from './client-listens.ts'
 import { ClientRequests } from './client-requests.ts'
@@ -52,6 +53,11 @@ export interface CreateClientSessionOptions {
    * log messages go to that client as they come, and the level that the client sets and changes of its roots go to the server.
    */
   readonly relayFor?: PeerSession | undefined
+  /**
+   * What the server is told when it asks for roots where no client can be asked for its own: outside of any call, or of clients that have
+   * none (BR-223). They are declared in the handshake then. Without any such a question is refused. Each a `file://` URI (MC-ROOT-02).
+   */
+  readonly roots?: readonly Root[] | undefined
   readonly onDiagnostic?: OnDiagnostic | undefined
 }
 
@@ -91,6 +97,8 @@ class LegacyClientSession implements LegacyClient {
   readonly #declared: JsonObject
   /** Set when this connection stands in for a client that has a session of its own. */
   readonly #relay: SessionRelay | undefined
+  /** The answer to `roots/list` that is for nobody else. */
+  readonly #ownRoots: JsonObject | undefined
   #codec: WireCodec
   #server: InitializedServer | undefined
   /** The lowest level that the server was told; before that it sends what it likes. */
@@ -110,6 +118,7 @@ class LegacyClientSession implements LegacyClient {
             send: (...request) => this.#requests.send(...request),
           })
     this.#declared = relayFor?.peer.capabilities ?? options.capabilities ?? {}
+    this.#ownRoots = rootsResult(options.roots)
     this.#codec = createLegacyCodec({ revision: this.#requested })
     this.#requests = new ClientRequests(port, this.#nextId)
     this.#listens = new ClientListens(this.#requests, port, this.#line.onDiagnostic)
@@ -119,6 +128,7 @@ class LegacyClientSession implements LegacyClient {
       joinMs: options.joinQuestionsMs ?? 20,
       parkedMs: options.parkedMs ?? 600_000,
       maxParked: options.maxParked ?? 256,
+      ownRoots: this.#ownRoots,
       suspend: (pending, ask) => this.#line.pending.resolve(pending, ask),
       resume: (call, context) => this.#goOn(call, context),
       unasked: (name, why) =>
@@ -143,8 +153,9 @@ class LegacyClientSession implements LegacyClient {
     const { info } = this.#options
     const params =
       this.#relay?.initializeParams(this.#requested, info) ?? initializeParams(this.#requested, info, this.#declared)
+    const offered = this.#ownRoots === undefined ? params : withRoots(params)
     const answer = new Promise<RpcResponse | undefined>((resolve) => {
-      this.#requests.send(legacyMethod.initialize, params, resolve)
+      this.#requests.send(legacyMethod.initialize, offered, resolve)
     })
     return this.#initialized(await (signal === undefined ? answer : abortable(answer, signal)))
   }
@@ -333,6 +344,12 @@ class LegacyClientSession implements LegacyClient {
     const { id, method: name } = message
     if (name === legacyMethod.ping) {
       this.#line.post({ kind: 'result', id, result: {} })
+    } else if (
+      name === method.listRoots &&
+      this.#ownRoots !== undefined &&
+      missingForInput(this.#declared, { method: name, params: {} }) !== undefined
+    ) {
+      this.#line.post({ kind: 'result', id, result: this.#ownRoots })
     } else if (this.#relay !== undefined) {
       this.#relay.take(message, this.#relatedCall(relatedTo))
     } else if (
@@ -395,6 +412,11 @@ class LegacyClientSession implements LegacyClient {
   get #answerable(): readonly PendingCall[] {
     return [...this.#wire.values()].filter((pending) => !this.#questions.isParked(pending))
   }
+}
+
+/** Who has roots of its own keeps what it declared of them. */
+function withRoots({ capabilities, ...params }: JsonObject): JsonObject {
+  return { ...params, capabilities: { roots: {}, ...(isJsonObject(capabilities) && capabilities) } }
 }
 
 function isQuestion(name: string): boolean {

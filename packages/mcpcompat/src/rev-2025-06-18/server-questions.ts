@@ -31,6 +31,8 @@ export interface ServerQuestionsOptions {
   /** How long a call may wait for the caller's answers, in milliseconds. */
   readonly parkedMs: number
   readonly maxParked: number
+  /** What `roots/list` is answered with that belongs to no call of anybody, if anything. */
+  readonly ownRoots: JsonObject | undefined
   /** Ends the call of a caller with an ask; the request on the wire stays open. */
   readonly suspend: (pending: PendingCall, ask: Outcome) => void
   /** Goes on with a call, as its client does with one that is resumed. */
@@ -88,7 +90,7 @@ export class ServerQuestions {
 
   /**
    * Takes a request of the server. It belongs to the call that its carrier names, or else to the only call that could be meant;
-   * one that nobody can answer is answered here (BR-222, BR-223).
+   * one that nobody can be asked is answered here (BR-222, BR-223).
    */
   take(message: RpcRequest, open: readonly PendingCall[], relatedTo: RpcId | undefined): void {
     const call: Call = { method: message.method, params: withoutToken(message.params ?? {}) }
@@ -106,6 +108,12 @@ export class ServerQuestions {
     const [pending] = candidates
     const conversation = candidates.length === 1 && pending !== undefined ? this.#conversationOf(pending) : undefined
     if (conversation === undefined || hasEnough(conversation, call)) {
+      const { ownRoots } = this.#options
+      // What is asked of one client is never answered with what is not its own.
+      if (call.method === method.listRoots && ownRoots !== undefined && candidates.length !== 1) {
+        this.#send({ kind: 'result', id: message.id, result: ownRoots })
+        return
+      }
       this.#options.unasked(call.method, whyAlone(candidates.length, conversation))
       this.#answerAlone(message.id, message.method, rpcCode.methodNotFound)
       return

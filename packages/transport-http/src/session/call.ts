@@ -9,6 +9,7 @@ import {
   notice as noticeName,
   type Outcome,
   type RevisionPolicy,
+  type Root,
   RpcError,
   rpcCode,
   type ServerView,
@@ -42,6 +43,7 @@ export interface CreateSessionClientOptions {
   readonly info: Implementation
   readonly capabilities: JsonObject
   readonly relayFor?: PeerSession | undefined
+  readonly roots?: readonly Root[] | undefined
   readonly payload: Payload
   /** Longest time that a call may take, subscriptions aside. */
   readonly callTimeoutMs: number
@@ -219,7 +221,7 @@ class Sessions implements SessionClient {
   async #beginOnce(signal: AbortSignal | undefined): Promise<HttpSession> {
     const { endpoint, policy, revision, info, capabilities, relayFor, payload, handshakeTimeoutMs, openStream } =
       this.#options
-    const { onDiagnostic } = this.#options
+    const { roots, onDiagnostic } = this.#options
     if (this.#ended !== undefined) throw closedConnection(this.#ended.cause)
     const session = new HttpSession({
       endpoint,
@@ -228,6 +230,7 @@ class Sessions implements SessionClient {
       info,
       capabilities,
       relayFor,
+      roots,
       nextId: this.#nextId,
       believesFirst404: this.#believesFirst404,
       payload,

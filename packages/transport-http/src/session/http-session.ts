@@ -6,7 +6,7 @@ import {
   type RpcId,
   TransportError,
 } from '@atenea/mcpcompat'
-import type { AbortOptions, RevisionPolicy } from '@atenea/mcpcompat'
+import type { AbortOptions, RevisionPolicy, Root } from '@atenea/mcpcompat'
 import {
   createClientSession,
   encodeMessage,
@@ -42,6 +42,7 @@ export interface HttpSessionOptions {
   readonly info: Implementation
   readonly capabilities: JsonObject
   readonly relayFor: PeerSession | undefined
+  readonly roots: readonly Root[] | undefined
   readonly nextId: () => RpcId
   /** Whether a 404 for the very first stream of a session means that the session is gone. It did not help to believe that before: `false`. */
   readonly believesFirst404: boolean
@@ -99,7 +100,7 @@ export class HttpSession {
   #farewells: Promise<unknown>[] | undefined
 
   constructor(options: HttpSessionOptions) {
-    const { endpoint, policy, revision, info, capabilities, relayFor, nextId, onDiagnostic } = options
+    const { endpoint, policy, revision, info, capabilities, relayFor, roots, nextId, onDiagnostic } = options
     this.#options = options
     this.#endpoint = endpoint
     this.#readOnce = { endpoint, payload: options.payload, repeatable: false }
@@ -125,6 +126,7 @@ export class HttpSession {
       nextId,
       onDiagnostic,
       relayFor,
+      roots,
       ...(revision !== undefined && { revision }),
     })
   }

@@ -2,7 +2,7 @@ import { createRevisionPolicy, type Dispatcher, type JsonObject, modernRevision,
 import type { CreateHttpHandlerOptions } from '@atenea/transport-http'
 import { describe, expect, test } from 'vitest'
 import { createServedCore } from '../src/served-core.ts'
-import { type HttpCarrier, type OpenCarrier, overFetch, overNode } from './_util/http-carriers.ts'
+import { type HttpAnswer, type HttpCarrier, type OpenCarrier, overFetch, overNode } from './_util/http-carriers.ts'
 import { askModern, both, Events, messageOf, openSession, postFields } from './_util/http-client.ts'
 import { until } from './_util/processes.ts'
 
@@ -30,6 +30,15 @@ function serving(open: OpenCarrier, dispatcher: () => Dispatcher = createServedC
 const echo = { name: 'echo', arguments: { text: 'hi' } }
 const sleepLong = { name: 'sleep', arguments: { ms: 60_000 } }
 const works = { name: 'works', arguments: {} }
+
+/** Asks for a session, and does not use it. */
+async function opening({ ask }: HttpCarrier): Promise<HttpAnswer> {
+  const params = { protocolVersion: 'x', capabilities: {}, clientInfo: { name: 'n', version: '1' } }
+  return await ask({
+    headers: postFields,
+    body: JSON.stringify({ jsonrpc: '2.0', id: 4, method: 'initialize', params }),
+  })
+}
 
 /** What one tool answered, as text. */
 function textOf(message: JsonObject): unknown {
@@ -538,15 +547,40 @@ describe.each([
       )
     })
 
+    test('C23: a flood of sessions that nobody uses ends only such ones', async () => {
+      await served(
+        async (carrier) => {
+          const quiet = await openSession(carrier)
+          for (let count = 0; count < 30; count++) await (await opening(carrier)).text()
+          expect(carrier.handler.sessions).toBe(8)
+          expect((await quiet.ask('tools/call', echo)).status).toBe(200)
+        },
+        { maxSessions: 8 },
+      )
+    })
+
+    test('C23: a session in use outlives any number of others that are used once', async () => {
+      await served(
+        async (carrier) => {
+          const working = await openSession(carrier)
+          const silent = await openSession(carrier)
+          for (let count = 0; count < 30; count++) {
+            await openSession(carrier)
+            expect((await working.ask('tools/call', echo)).status).toBe(200)
+          }
+          expect((await silent.ask('tools/call', echo)).status).toBe(404)
+        },
+        { maxSessions: 8 },
+      )
+    })
+
     test('C23: when all of them work, one more is refused for now', async () => {
       await served(
         async (carrier) => {
           const only = await openSession(carrier)
           const busy = only.ask('tools/call', { name: 'sleep', arguments: { ms: 200 } })
           await new Promise((resolve) => setTimeout(resolve, 50))
-          const params = { protocolVersion: 'x', capabilities: {}, clientInfo: { name: 'n', version: '1' } }
-          const body = JSON.stringify({ jsonrpc: '2.0', id: 4, method: 'initialize', params })
-          const refused = await carrier.ask({ headers: postFields, body })
+          const refused = await opening(carrier)
           expect([refused.status, await messageOf(refused)]).toMatchObject([503, { id: 4 }])
           await (await busy).text()
         },

@@ -60,6 +60,8 @@ export class HttpSession implements PeerPort {
   readonly principal: Principal
   /** When the client was last heard of, by the clock of the sessions. */
   lastSeen = 0
+  /** Where the session stands among those in use; the sessions count it. */
+  place = 0
   readonly #host: HttpSessionHost
   readonly #runner: CallRunner
   readonly #session: ServerSession

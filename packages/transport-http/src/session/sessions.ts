@@ -15,10 +15,18 @@ const sweepMs = 60_000
 /** A session that was heard of this recently need not be moved to the end again. */
 const touchMs = 1_000
 
-/** The live legacy sessions, the one that was silent longest first. */
+/**
+ * The live legacy sessions. Those whose clients have said nothing since they opened them are apart from the others, and make room
+ * first, so that a flood of them costs nobody who works in a session (C23).
+ */
 export class Sessions {
   readonly #options: SessionsOptions
-  readonly #byId = new Map<string, HttpSession>()
+  /** Never used, the oldest first. */
+  readonly #unused = new Map<string, HttpSession>()
+  /** The one that was silent longest first, but for {@link touchMs} and a quarter of all that may be kept. */
+  readonly #used = new Map<string, HttpSession>()
+  /** Counts how often a session went to the end of the used ones. */
+  #places = 0
   #sweep: Disposable | undefined
 
   constructor(options: SessionsOptions) {
@@ -26,85 +34,108 @@ export class Sessions {
   }
 
   get size(): number {
-    return this.#byId.size
+    return this.#unused.size + this.#used.size
   }
 
-  /** The session with this id, which exists: the ladder has asked. */
+  find(id: string): HttpSession | undefined {
+    return this.#used.get(id) ?? this.#unused.get(id)
+  }
+
+  /** The session with this id, which exists: the ladder has asked. Its client is heard of now. */
   get(id: string): HttpSession {
-    const session = this.#byId.get(id) as HttpSession
+    const session = this.#used.get(id)
+    if (session === undefined) {
+      const first = this.#unused.get(id) as HttpSession
+      this.#unused.delete(id)
+      this.#moveToEnd(first, this.#options.clock.now())
+      return first
+    }
     const now = this.#options.clock.now()
-    if (now - session.lastSeen > touchMs) {
-      session.lastSeen = now
-      this.#byId.delete(id)
-      this.#byId.set(id, session)
+    if (now - session.lastSeen > touchMs || this.#places - session.place > this.#options.maxSessions / 4) {
+      this.#used.delete(id)
+      this.#moveToEnd(session, now)
     }
     return session
   }
 
   /** What one principal may use: a session is bound to who opened it, not to the bytes of a token (C22). */
   of(principal: Principal): SessionLookup {
-    return new PrincipalSessions(this.#byId, principal.id)
+    return new PrincipalSessions(this, principal.id)
   }
 
-  /** Whether one more session fits in; the ones that are idle make room, the most silent one first. */
+  /** Whether one more session fits in; the ones that are idle make room: the oldest unused one, or the most silent one. */
   makeRoom(): boolean {
-    if (this.#byId.size < this.#options.maxSessions) return true
-    for (const session of this.#byId.values()) {
-      if (session.busy) continue
-      this.end(session, new DOMException('The session made room for another one', 'AbortError'))
-      return true
-    }
-    return false
+    if (this.size < this.#options.maxSessions) return true
+    const idle = firstIdle(this.#unused) ?? firstIdle(this.#used)
+    if (idle === undefined) return false
+    this.end(idle, new DOMException('The session made room for another one', 'AbortError'))
+    return true
   }
 
   add(session: HttpSession): void {
     session.lastSeen = this.#options.clock.now()
-    this.#byId.set(session.id, session)
+    this.#unused.set(session.id, session)
     this.#sweep ??= this.#sweepLater()
   }
 
   /** Ends a session. From now on its id is unknown (LG-SESS-05). */
   end(session: HttpSession, reason: unknown): void {
-    this.#byId.delete(session.id)
+    if (!this.#used.delete(session.id)) this.#unused.delete(session.id)
     // what a session leaves behind that fails is reported by its scope
     session.close(reason).catch(() => undefined)
   }
 
   /** Resolves when no session waits for an answer. */
   async idle(): Promise<void> {
-    await Promise.all([...this.#byId.values()].map((session) => session.idle()))
+    await Promise.all([...this.#unused.values(), ...this.#used.values()].map((session) => session.idle()))
   }
 
   endAll(reason: unknown): void {
     this.#sweep?.[Symbol.dispose]()
     this.#sweep = undefined
-    for (const session of this.#byId.values()) this.end(session, reason)
+    for (const sessions of [this.#unused, this.#used])
+      for (const session of sessions.values()) this.end(session, reason)
+  }
+
+  #moveToEnd(session: HttpSession, now: number): void {
+    session.lastSeen = now
+    session.place = ++this.#places
+    this.#used.set(session.id, session)
   }
 
   #sweepLater(): Disposable {
     const { clock, idleTimeoutMs } = this.#options
     return clock.after(Math.min(sweepMs, idleTimeoutMs / 4), () => {
-      const deadline = clock.now() - idleTimeoutMs
-      for (const session of this.#byId.values()) {
-        if (session.lastSeen > deadline) break
-        if (!session.busy) this.end(session, new DOMException('The session was idle for too long', 'TimeoutError'))
-      }
-      this.#sweep = this.#byId.size > 0 ? this.#sweepLater() : undefined
+      this.#endSilent(this.#unused, clock.now() - idleTimeoutMs)
+      this.#endSilent(this.#used, clock.now() - idleTimeoutMs)
+      this.#sweep = this.size > 0 ? this.#sweepLater() : undefined
     })
+  }
+
+  #endSilent(sessions: ReadonlyMap<string, HttpSession>, deadline: number): void {
+    for (const session of sessions.values()) {
+      if (session.lastSeen > deadline) break
+      if (!session.busy) this.end(session, new DOMException('The session was idle for too long', 'TimeoutError'))
+    }
   }
 }
 
+function firstIdle(sessions: ReadonlyMap<string, HttpSession>): HttpSession | undefined {
+  for (const session of sessions.values()) if (!session.busy) return session
+  return undefined
+}
+
 class PrincipalSessions implements SessionLookup {
-  readonly #byId: ReadonlyMap<string, HttpSession>
+  readonly #sessions: Sessions
   readonly #principalId: string
 
-  constructor(byId: ReadonlyMap<string, HttpSession>, principalId: string) {
-    this.#byId = byId
+  constructor(sessions: Sessions, principalId: string) {
+    this.#sessions = sessions
     this.#principalId = principalId
   }
 
   revisionOf(sessionId: string): string | undefined {
-    const session = this.#byId.get(sessionId)
+    const session = this.#sessions.find(sessionId)
     return session?.principal.id === this.#principalId ? session.revision : undefined
   }
 }

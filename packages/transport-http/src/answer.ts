@@ -1,6 +1,6 @@
 import { isJsonType, isSseType, parseMessage, type RpcMessage, type RpcReject } from '@atenea/mcpcompat/transport'
 import type { Endpoint } from './endpoint.ts'
-import { discard, readSome, readText, textAtHand } from './read-body.ts'
+import { discard, readSome, readText } from './read-body.ts'
 import type { HttpAnswer } from './send.ts'
 import { createSseDecoder } from './sse/decode.ts'
 
@@ -42,8 +42,8 @@ export async function readAnswer(answer: HttpAnswer, options: ReadAnswerOptions)
       return { kind: 'stream', stream: new MessageStream(answer.body, endpoint.maxMessageBytes, payload) }
     }
     if (isJsonType(type)) {
-      const text =
-        textAtHand(answer.body, endpoint.maxMessageBytes) ?? (await readText(answer.body, endpoint.maxMessageBytes))
+      const read = readText(answer.body, endpoint.maxMessageBytes)
+      const text = typeof read === 'string' ? read : await read
       return blank.test(text) ? { kind: 'nothing' } : { kind: 'message', message: parseMessage(text, payload), text }
     }
     const text = await readSome(answer.body, maxForeignBytes)

@@ -2,22 +2,19 @@ import { TransportError } from '@atenea/mcpcompat'
 import type { Clock } from '@atenea/mcpcompat/transport'
 import type { HttpBody } from './send.ts'
 
-/** The whole body as text. Throws a `TransportError` of kind `too-large` past the limit. */
-export async function readText(body: HttpBody, maxBytes: number): Promise<string> {
+/** The whole body as text; a promise where it has to be waited for. Fails with a `TransportError` of kind `too-large` past the limit. */
+export function readText(body: HttpBody, maxBytes: number): string | Promise<string> {
+  return body.text === undefined ? collectText(body, maxBytes) : body.text(maxBytes)
+}
+
+async function collectText(body: HttpBody, maxBytes: number): Promise<string> {
   const { chunks, complete } = await collect(body, maxBytes)
   if (!complete) throw tooLarge(maxBytes)
   return decode(chunks)
 }
 
-/** The same where the body is at hand already; `undefined` where it has to be waited for. */
-export function textAtHand(body: HttpBody, maxBytes: number): string | undefined {
-  const bytes = body.atHand?.()
-  if (bytes === undefined) return undefined
-  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
-  return utf8.decode(bytes)
-}
-
-function tooLarge(maxBytes: number): TransportError {
+/** The error for an answer that has more bytes than its reader takes. */
+export function tooLarge(maxBytes: number): TransportError {
   return new TransportError('too-large', `The answer has more than ${maxBytes} bytes`)
 }
 

@@ -26,8 +26,11 @@ export interface Ending {
 
 /** The body of an answer while it comes. */
 export interface HttpBody extends AsyncIterable<Uint8Array> {
-  /** The whole body if all of it is there already and nothing of it was read; it is then not iterated any more. */
-  atHand?(): Uint8Array | undefined
+  /**
+   * The whole body as text, in UTF-8 and without a byte order mark; not a promise when all of it is there already. It is then not iterated
+   * any more. Fails as the iteration does, and with a `TransportError` of kind `too-large` when there are more bytes than that.
+   */
+  text?(maxBytes: number): string | Promise<string>
 }
 
 /** The head of an answer, and its body while it comes. */

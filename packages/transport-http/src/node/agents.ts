@@ -1,6 +1,7 @@
 import type { Agent, AgentOptions, ClientRequest, RequestOptions } from 'node:http'
 import { TransportError } from '@atenea/mcpcompat'
 import { safeUrl } from '../safe-url.ts'
+import { namesProxies } from './proxy-variables.ts'
 
 /** How to make requests of one kind. */
 export interface AgentOf {
@@ -18,13 +19,6 @@ export interface Agents {
   of(url: string): AgentOf | Promise<AgentOf>
   /** Closes all connections. */
   close(): void
-}
-
-/** The variables by which an environment names proxies; each is known in lower case as well. */
-const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']
-
-function namesProxies(env: Readonly<Record<string, string | undefined>>): boolean {
-  return proxyVariables.some((name) => (env[name] ?? '') !== '' || (env[name.toLowerCase()] ?? '') !== '')
 }
 
 export interface CreateAgentsOptions {

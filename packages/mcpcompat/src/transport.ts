@@ -37,6 +37,7 @@ export type {
 } from './jsonrpc/message.ts'
 
 // serving and calling over a carrier
+export { busyError, retryAfterOf } from './contract/busy.ts'
 export type { CallHost, CreateCallContextOptions } from './contract/call-context.ts'
 export { ServedContext, createCallContext } from './contract/call-context.ts'
 export type { CallRunnerOptions } from './contract/call-runner.ts'

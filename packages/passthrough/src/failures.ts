@@ -1,5 +1,5 @@
 import { type Ask, type Call, JsonText, RpcError, rpcCode, toText, TransportError } from '@atenea/mcpcompat'
-import { errorForCaller, InvalidResultError, toRpcError } from '@atenea/mcpcompat/transport'
+import { busyError, errorForCaller, InvalidResultError, retryAfterOf, toRpcError } from '@atenea/mcpcompat/transport'
 
 /**
  * Why a call of a backend failed, as its caller may hear it (BR-308, decisions 7): the backend's own error where it answered with one, else
@@ -57,8 +57,15 @@ export function lostWhileParked(backend: string): RpcError {
 }
 
 export function busy(backend: string, what: string): RpcError {
-  return new RpcError(rpcCode.internalError, `Backend ${quoted(backend)} is busy: ${what}`)
+  return busyError(`Backend ${quoted(backend)} is busy: ${what}`, busyMs)
 }
+
+export function isBusy(error: unknown): boolean {
+  return RpcError.is(error) && retryAfterOf(error.data) !== undefined
+}
+
+/** When somebody may have left, in milliseconds. */
+const busyMs = 5_000
 
 export function waiting(backend: string, why: string | undefined, inMs: number): RpcError {
   const reason = why === undefined ? '' : `: ${why}`

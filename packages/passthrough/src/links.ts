@@ -271,7 +271,7 @@ export class Links implements AsyncDisposable {
     const canBeAsked =
       client.session === undefined && this.#around.bridgesInput && hasAsks(client.peer?.capabilities ?? {})
     if (canBeAsked) this.#trimAsking()
-    if (this.keepsSessions !== false) this.#makeRoom()
+    if (this.keepsSessions !== false) this.#makeRoom(client)
     const { clock, onEvent, policy, info, onDiagnostic, bridgesInput } = this.#around
     const { session, principal, peer } = client
     const capabilities = bridgesInput ? asksOf(peer?.capabilities ?? {}) : {}
@@ -365,12 +365,13 @@ export class Links implements AsyncDisposable {
     void link[Symbol.asyncDispose]()
   }
 
-  #makeRoom(): void {
+  /** Those who keep sessions with us take their places for as long as they like, so they do not count for the others, who share theirs. */
+  #makeRoom({ session }: BackendClient): void {
     const { maxSessions = 256 } = this.#options
     if (this.#links.size < maxSessions) return
-    const idle = [...this.#links]
-      .filter(([key, link]) => typeof key === 'string' && link.openCalls === 0)
-      .sort(([, a], [, b]) => a.lastUsed - b.lastUsed)[0]
+    const shared = [...this.#links].filter(([key]) => typeof key === 'string')
+    if (session === undefined && shared.length < maxSessions) return
+    const idle = shared.filter(([, link]) => link.openCalls === 0).sort(([, a], [, b]) => a.lastUsed - b.lastUsed)[0]
     if (idle === undefined) throw busy(this.#name, `it has ${maxSessions} sessions open`)
     void this.#close(...idle)
   }

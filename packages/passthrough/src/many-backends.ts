@@ -20,6 +20,7 @@ import { listOf, promptList, toolList } from './lists/list-kind.ts'
 import type { MergedListLimits } from './lists/merged-list.ts'
 import { MergedLists } from './lists/merged-lists.ts'
 import { Patience } from './lists/patience.ts'
+import { isBusy } from './failures.ts'
 import { mergedView } from './merged-view.ts'
 import { completionRef, decidingText, withPromptRef, withText } from './names/named-params.ts'
 import { checkMirroredHeaders } from './routing/mirrored-headers.ts'
@@ -108,9 +109,12 @@ export class ManyBackends implements WholeServer {
         return { lists, waited: await this.#patience.wait(lists, method.discover, client, view) }
       }),
     )
+    const isServed = waits.some(({ waited }) => waited.kind === 'there')
     const views: { backend: string; view: ServerView }[] = []
     let failure: { readonly error: unknown } | undefined
     for (const { lists, waited } of waits) {
+      // A session in which nothing can be called is of no use; its client may come back when there is room.
+      if (!isServed && waited.kind === 'failed' && isBusy(waited.error)) throw waited.error
       // What it offered before is what it will offer when it is back.
       const view = waited.kind === 'there' ? waited.value : lists.port.lastView
       if (view !== undefined) views.push({ backend: lists.name, view })

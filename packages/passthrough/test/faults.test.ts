@@ -435,8 +435,44 @@ describe('sessions', () => {
     await rig.client('legacy')
     await rig.client('legacy')
     const full = await rig.client('legacy')
+    const hello = { protocolVersion: legacyRevision, capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+    expect((await full.ask('initialize', hello)).value.error).toEqual({
+      code: -32_603,
+      message: 'Backend "back" is busy: it has 2 sessions open',
+      data: { retryAfterMs: 5_000 },
+    })
     expect((await full.ask('tools/call', call)).value.error?.code).toBeDefined()
     expect(backend.wires).toHaveLength(5)
+  })
+
+  test('clients that keep theirs do not take the places of those who share one', async () => {
+    const backend = createBackend({ kind: 'legacy', maxSessions: 2 })
+    const rig = createRig([backend])
+    backend.onRequest = () => ({ content: [] })
+    for (let i = 0; i < 3; i++) await rig.client('legacy')
+    expect(backend.wires).toHaveLength(2)
+    for (const id of ['a', 'b', 'c']) {
+      const client = await rig.client('modern', { principal: { id, authenticated: true } })
+      expect((await client.ask('tools/call', call)).value.result).toBeDefined()
+      await turn()
+    }
+    expect(backend.wires.map(({ closed }) => closed)).toEqual([false, false, true, false, false])
+  })
+
+  test('with several backends a handshake is refused when there is room at none, and goes well when there is at one', async () => {
+    const full = createBackend({ kind: 'legacy', name: 'full', maxSessions: 1 })
+    const other = createBackend({ kind: 'legacy', name: 'other', maxSessions: 2 })
+    for (const backend of [full, other]) backend.onRequest = () => ({ content: [], tools: [] })
+    const rig = createRig([full, other])
+    const hello = { protocolVersion: legacyRevision, capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+    await rig.client('legacy')
+    const second = await rig.client('legacy')
+    expect((await second.ask('tools/list')).value.result).toBeDefined()
+    const third = await rig.client('legacy')
+    expect((await third.ask('initialize', hello)).value.error).toMatchObject({
+      message: expect.stringMatching(/is busy/),
+      data: { retryAfterMs: 5_000 },
+    })
   })
 
   test('one that nobody uses is closed, and made anew when it is needed', async () => {

@@ -1,9 +1,9 @@
 import { createRevisionPolicy, type Dispatcher, type JsonObject, legacyRevision, revisionsOf } from '@atenea/mcpcompat'
-import { isSessionId, type PeerSession } from '@atenea/mcpcompat/transport'
+import { busyError, isSessionId, type PeerSession } from '@atenea/mcpcompat/transport'
 import type { CreateHttpHandlerOptions } from '@atenea/transport-http'
 import { describe, expect, test } from 'vitest'
 import { createServedCore } from '../src/served-core.ts'
-import { type HttpCarrier, overFetch, overNode } from './_util/http-carriers.ts'
+import { type HttpAnswer, type HttpCarrier, overFetch, overNode } from './_util/http-carriers.ts'
 import {
   askModern,
   Events,
@@ -54,6 +54,104 @@ describe.each([
       expect(ids.size).toBe(20)
       for (const id of ids) expect(isSessionId(id) && id.length >= 32).toBe(true)
     })
+  })
+
+  /** A server that says only when a test wants it what it offers. */
+  function slowToOffer(): {
+    readonly dispatcher: Dispatcher
+    readonly waiting: (() => void)[]
+    fault: Error | undefined
+  } {
+    const core = createServedCore()
+    const slow: ReturnType<typeof slowToOffer> = {
+      dispatcher: {
+        call: (call, context) => core.call(call, context),
+        notify: (notice, context) => core.notify(notice, context),
+        drain: () => core.drain(),
+        view: async (principal, viewer) => {
+          await new Promise<void>((resolve) => slow.waiting.push(resolve))
+          if (slow.fault !== undefined) throw slow.fault
+          return await core.view(principal, viewer)
+        },
+      },
+      waiting: [],
+      fault: undefined,
+    }
+    return slow
+  }
+
+  const initialize = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: legacyRevision, capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+  })
+
+  test('C23: those that are being opened have their places, so that a burst of them is refused beyond these', async () => {
+    const slow = slowToOffer()
+    await served(
+      async (carrier) => {
+        const opening = async (): Promise<readonly (number | boolean)[]> => {
+          const { status, headers } = await carrier.ask({ headers: postFields, body: initialize })
+          return [status, headers['retry-after'] !== undefined]
+        }
+        const asked = Promise.all(Array.from({ length: 5 }, opening))
+        await until(() => slow.waiting.length === 2)
+        for (const offer of slow.waiting.splice(0)) offer()
+        const outcomes = await asked
+        expect(outcomes.filter(([status]) => status === 200)).toHaveLength(2)
+        expect(outcomes.filter(([status]) => status === 503)).toEqual(Array.from({ length: 3 }, () => [503, true]))
+        expect(carrier.handler.sessions).toBe(2)
+      },
+      { maxSessions: 2 },
+      slow.dispatcher,
+    )
+  })
+
+  test('a handshake that fails gives its place back; where there is no room for it, its status says so', async () => {
+    const slow = slowToOffer()
+    await served(
+      async (carrier) => {
+        const asks = async (body: string, fields: Record<string, string> = {}): Promise<HttpAnswer> => {
+          const answer = carrier.ask({ headers: { ...postFields, ...fields }, body })
+          await until(() => slow.waiting.length === 1)
+          for (const offer of slow.waiting.splice(0)) offer()
+          return await answer
+        }
+        slow.fault = new Error('broken')
+        for (let i = 0; i < 3; i++) expect((await asks(initialize)).status).toBe(200)
+        slow.fault = busyError('no room', 1_500)
+        const full = { code: -32_603, message: 'no room', data: { retryAfterMs: 1_500 } }
+        for (const accept of ['application/json, text/event-stream', 'application/json']) {
+          const refused = await asks(initialize, { accept })
+          expect([refused.status, refused.headers['retry-after']]).toEqual([503, '2'])
+          expect(await messageOf(refused)).toMatchObject({ id: 1, error: full })
+        }
+        slow.fault = undefined
+        expect((await asks(initialize)).headers['mcp-session-id']).toBeDefined()
+      },
+      { maxSessions: 1 },
+      slow.dispatcher,
+    )
+  })
+
+  test('a modern request for which there is no room is refused in the same way', async () => {
+    const core = createServedCore()
+    const full: Dispatcher = {
+      call: (call, context) => core.call(call, context),
+      notify: (notice, context) => core.notify(notice, context),
+      drain: () => core.drain(),
+      view: () => Promise.reject(busyError('no room', 7_000)),
+    }
+    await served(
+      async (carrier) => {
+        const refused = await askModern(carrier, 'tools/call', echo)
+        expect([refused.status, refused.headers['retry-after']]).toEqual([503, '7'])
+        expect(await messageOf(refused)).toMatchObject({ error: { code: -32_603, message: 'no room' } })
+      },
+      {},
+      full,
+    )
   })
 
   test('BR-307: is the only one for which the server behind is asked what it offers', async () => {

@@ -5,13 +5,21 @@ import {
   type HttpLadder,
   parseMessage,
   remembered,
+  retryAfterOf,
   type RpcRequest,
   viewerOf,
 } from '@atenea/mcpcompat/transport'
 import type { Payload } from './answer.ts'
 import { type AuthUnavailable, type Challenge, isPrincipal } from './auth/authenticate.ts'
 import { challengeField, type ResourceMetadata, resourceMetadata } from './auth/protected-resource.ts'
-import { answerError, answerJson, answerRefusal, answerText, answerUnavailable } from './carrier/answers.ts'
+import {
+  answerError,
+  answerJson,
+  answerRefusal,
+  answerText,
+  answerUnavailable,
+  retryAfterField,
+} from './carrier/answers.ts'
 import type { BodyFault, BodySink, HttpExchange } from './carrier/http-exchange.ts'
 import { answerPreflight, corsFields, isPreflight } from './cors.ts'
 import type { CreateHttpHandlerOptions } from './handler.ts'
@@ -179,7 +187,9 @@ export class HttpServer implements BodySink {
         // Why a dispatcher has nothing to offer, such as a server behind a proxy that nobody is signed in at, is for the caller.
         const { code, message: text, data } = error
         const object = { code, message: text, ...(data !== undefined && { data }) }
-        answerError(exchange, 500, object, message.id)
+        const afterMs = retryAfterOf(data)
+        if (afterMs === undefined) answerError(exchange, 500, object, message.id)
+        else answerError(exchange, 503, object, message.id, retryAfterField(afterMs))
       })
   }
 

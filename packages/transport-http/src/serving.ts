@@ -79,6 +79,7 @@ export class Serving {
       streams: this.#exchangeHost.streams,
       log: options.log,
       onOpened: (opened) => this.#sessions.add(opened),
+      onRefused: () => this.#sessions.giveBack(),
     }
   }
 
@@ -198,7 +199,7 @@ export class Serving {
   }
 
   #openSession(exchange: HttpExchange, message: RpcRequest): void {
-    if (!this.#sessions.makeRoom()) {
+    if (!this.#sessions.reserve()) {
       answerUnavailable(exchange, 'Too many sessions', message.id)
       return
     }

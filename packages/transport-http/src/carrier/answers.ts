@@ -37,8 +37,11 @@ export function answerText(exchange: HttpExchange, status: number, text: string)
 
 /** We are ending, or full, or cannot tell who asks. The request was not acted upon, so that it may be sent again. */
 export function answerUnavailable(exchange: HttpExchange, reason: string, id?: RpcId, retryAfterMs = 5_000): void {
-  const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))
-  answerError(exchange, 503, { code: -32_603, message: reason }, id, ['Retry-After', seconds])
+  answerError(exchange, 503, { code: -32_603, message: reason }, id, retryAfterField(retryAfterMs))
+}
+
+export function retryAfterField(ms: number): HeaderFields {
+  return ['Retry-After', String(Math.max(1, Math.ceil(ms / 1_000)))]
 }
 
 /** Answers with JSON that is no message. */

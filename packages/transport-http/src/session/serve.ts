@@ -8,6 +8,7 @@ import {
   featuresOf,
   IdTable,
   type PeerPort,
+  retryAfterOf,
   type RpcMessage,
   type RpcNotification,
   type RpcRequest,
@@ -15,7 +16,7 @@ import {
   type SendOptions,
   type ServerSession,
 } from '@atenea/mcpcompat/transport'
-import { answerError, jsonFields } from '../carrier/answers.ts'
+import { answerError, jsonFields, retryAfterField } from '../carrier/answers.ts'
 import type { HeaderFields, HttpExchange } from '../carrier/http-exchange.ts'
 import { sseComment, sseEventWithId, sseFields } from '../sse/encode.ts'
 import { EventStream, type StreamPolicy } from '../sse/event-stream.ts'
@@ -29,6 +30,8 @@ export interface HttpSessionHost {
   readonly log: EventLogOptions
   /** The handshake has succeeded, and the client is about to learn the id of the session. */
   readonly onOpened: (session: HttpSession) => void
+  /** The handshake has failed, so that there is no session. */
+  readonly onRefused: () => void
 }
 
 /** The stream that belongs to no request; those of requests have numbers of their own. */
@@ -255,7 +258,11 @@ export class HttpSession implements PeerPort {
     }
     if (exchange === undefined) return // nobody can ask for it, since no event was ever seen
     events?.leave()
-    if (post.forms.json) {
+    const busyMs = !this.#opened && answer.kind === 'error' ? retryAfterOf(answer.error.data) : undefined
+    if (busyMs !== undefined) {
+      // No session was opened: whoever looks at the status alone knows that it may be tried again.
+      exchange.whole(503, [...jsonFields, ...retryAfterField(busyMs)], text)
+    } else if (post.forms.json) {
       exchange.whole(200, opening === undefined ? jsonFields : [...jsonFields, ...opening], text)
     } else {
       const first = this.#prime(post.stream)
@@ -266,7 +273,11 @@ export class HttpSession implements PeerPort {
 
   /** The first answer of a session tells its id (LG-SESS-01); a handshake that failed has opened nothing. */
   #opening(answer: RpcResponse): HeaderFields | undefined {
-    if (this.#opened || answer.kind === 'error' || this.#session.revision === undefined) return undefined
+    if (this.#opened) return undefined
+    if (answer.kind === 'error' || this.#session.revision === undefined) {
+      this.#host.onRefused()
+      return undefined
+    }
     this.#opened = true
     this.#primes = featuresOf(this.#session.revision).primedStreams
     this.#host.onOpened(this)

@@ -25,6 +25,8 @@ export class Sessions {
   readonly #unused = new Map<string, HttpSession>()
   /** The one that was silent longest first, but for {@link touchMs} and a quarter of all that may be kept. */
   readonly #used = new Map<string, HttpSession>()
+  /** Places of those whose handshake is under way. */
+  #reserved = 0
   /** Counts how often a session went to the end of the used ones. */
   #places = 0
   #sweep: Disposable | undefined
@@ -63,16 +65,29 @@ export class Sessions {
     return new PrincipalSessions(this, principal.id)
   }
 
-  /** Whether one more session fits in; the ones that are idle make room: the oldest unused one, or the most silent one. */
-  makeRoom(): boolean {
-    if (this.size < this.#options.maxSessions) return true
-    const idle = firstIdle(this.#unused) ?? firstIdle(this.#used)
-    if (idle === undefined) return false
-    this.end(idle, new DOMException('The session made room for another one', 'AbortError'))
+  /**
+   * Takes a place for a session that is being opened, until it is added or the place is given back. False when there is none. The ones
+   * that are idle make room: the oldest unused one, or the most silent one, unless a quarter of all places is being opened already.
+   */
+  reserve(): boolean {
+    const { maxSessions } = this.#options
+    if (this.size + this.#reserved >= maxSessions) {
+      const idle = firstIdle(this.#unused) ?? (this.#reserved > maxSessions / 4 ? undefined : firstIdle(this.#used))
+      if (idle === undefined) return false
+      this.end(idle, new DOMException('The session made room for another one', 'AbortError'))
+    }
+    this.#reserved++
     return true
   }
 
+  /** The session that the place was for will not be opened. */
+  giveBack(): void {
+    this.#reserved--
+  }
+
+  /** Adds a session that has been opened, in the place that was taken for it. */
   add(session: HttpSession): void {
+    this.#reserved--
     session.lastSeen = this.#options.clock.now()
     this.#unused.set(session.id, session)
     this.#sweep ??= this.#sweepLater()

@@ -20,10 +20,15 @@ export interface AssembleOptions {
   readonly signIns: LazySignIns
   /** Gets every process that is started. */
   readonly children: Children
+  /** Whether commands are started at once, each for whoever needs it first. */
+  readonly startsAtOnce: boolean
 }
 
-/** The proxy as a dispatcher: nothing is started or connected before somebody needs it. */
-export function assemble(settings: Settings, { logger, redactor, signIns, children }: AssembleOptions): Passthrough {
+/** The proxy as a dispatcher: nothing is connected before somebody needs it, and nothing started but for `startsAtOnce`. */
+export function assemble(
+  settings: Settings,
+  { logger, redactor, signIns, children, startsAtOnce }: AssembleOptions,
+): Passthrough {
   const onDiagnostic = logDiagnostics(logger)
   const { backends, verdictFile, legacyRevisions, maxBodyBytes, shutdownTimeoutMs, logFormat, configChain } = settings
   for (const backend of backends) addBackendSecrets(backend, redactor)
@@ -37,6 +42,8 @@ export function assemble(settings: Settings, { logger, redactor, signIns, childr
     childEnv: configChain === undefined ? {} : { [chainVariable]: configChain },
     signIns,
     children,
+    startsAtOnce,
+    onDiagnostic,
   }
   return create({
     info: { name: 'atenea-proxy', title: 'Atenea: proxy', version },
@@ -59,6 +66,7 @@ export function assemble(settings: Settings, { logger, redactor, signIns, childr
       callTimeoutMs: backend.callTimeoutMs,
       maxCallMs: backend.maxCallMs,
       maxAskingCalls: settings.maxAskingCalls,
+      unheardSessionMs: settings.unheardSessionMs,
     })),
     // what a server offers at all is decided for each of them, so rules begin with everything
     grantsOf: settings.policy && createPrincipalPolicy({ tools: {}, prompts: {}, resources: {} }, settings.policy),

@@ -32,7 +32,9 @@ export function openProxy({ settings, logger, context, configFile }: OpenProxyOp
   const onDiagnostic = logDiagnostics(logger)
   const signIns = new LazySignIns({ environment, redactor, onDiagnostic, config: configFile })
   const children = new Children()
-  const passthrough = assemble(settings, { logger, redactor, signIns, children })
+  // Whoever names one command means it to run; a configuration may name a dozen of which one is used.
+  const startsAtOnce = configFile === undefined
+  const passthrough = assemble(settings, { logger, redactor, signIns, children, startsAtOnce })
   return {
     passthrough,
     async report() {

@@ -1,5 +1,8 @@
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { ProxyProcess, servingHttp } from './_util/proxy-process.ts'
 import { isAlive, stdioServer } from './_util/servers.ts'
@@ -160,11 +163,74 @@ test('all fronts share one child, which ends with the proxy', async () => {
   expect(isAlive(pid)).toBe(false)
 })
 
-test('nothing is started before somebody asks for it', async () => {
-  const { proxy } = await servingHttp('--', '/no/such/program')
+describe('the one command of the command line is started at once', () => {
+  const shell = (script: string): readonly string[] => ['--', 'sh', '-c', `echo "pid $$" >&2; ${script}`]
+  const isServer = `exec ${stdioServer('sdk-v1')
+    .map((word) => `'${word}'`)
+    .join(' ')}`
+  const pidsIn = (text: string): readonly number[] =>
+    [...text.matchAll(/\[sh\] pid (\d+)/g)].map(([, pid]) => Number(pid))
+
+  test('and is the one that the first client gets', async () => {
+    await using proxy = new ProxyProcess(shell(isServer))
+    await proxy.says(/pid \d+/)
+    const pid = await pidOf(proxy)
+    expect(pidsIn(proxy.stderr)).toEqual([pid])
+    proxy.endInput()
+    expect(await proxy.ended).toEqual(ended)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('BR-307: so over HTTP, where the first session of a legacy client gets it', async () => {
+    const { proxy, url } = await servingHttp(...shell(isServer))
+    await using _proxy = proxy
+    await proxy.says(/pid \d+/)
+    const client = new LegacyClient({ name: 'c', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    const { content } = await client.callTool({ name: 'pid', arguments: {} })
+    expect(content).toEqual([{ type: 'text', text: String(pidsIn(proxy.stderr)[0]) }])
+    expect(pidsIn(proxy.stderr)).toHaveLength(1)
+    await client.close()
+    proxy.child.kill('SIGTERM')
+    expect(await proxy.ended).toEqual(ended)
+  })
+
+  test('D10: and ends with a client that leaves at once, without a word', async () => {
+    for (let count = 0; count < 5; count++) {
+      await using proxy = new ProxyProcess(shell('exec cat'))
+      proxy.endInput()
+      expect(await proxy.ended).toEqual(ended)
+      expect(pidsIn(proxy.stderr).filter(isAlive)).toEqual([])
+    }
+  })
+
+  test('and once more where it has ended before somebody asks', async () => {
+    await using proxy = new ProxyProcess(shell(`if mkdir "$HOME/seen" 2>/dev/null; then exit 3; fi; ${isServer}`), {
+      HOME: mkdtempSync(join(tmpdir(), 'atenea-proxy-home-')),
+    })
+    const [, first] = (await proxy.says(/pid (\d+)/)) as RegExpExecArray
+    await vi.waitFor(() => expect(isAlive(Number(first))).toBe(false))
+    expect(await pidOf(proxy)).not.toBe(Number(first))
+  })
+
+  test('and is told about when somebody asks, where that is not possible', async () => {
+    const { proxy } = await servingHttp('--', '/no/such/program')
+    await using _proxy = proxy
+    await proxy.says('listening')
+    expect(proxy.stderr).not.toContain('no such')
+    proxy.child.kill('SIGTERM')
+    expect(await proxy.ended).toEqual(ended)
+  })
+})
+
+test('no server of a configuration is started before somebody asks for it', async () => {
+  const config = join(mkdtempSync(join(tmpdir(), 'atenea-proxy-config-')), '.mcp.json')
+  const server = { command: 'sh', args: ['-c', 'echo started >&2; exec sleep 1000'] }
+  writeFileSync(config, JSON.stringify({ mcpServers: { server } }))
+  const { proxy, url } = await servingHttp('--config', config)
   await using _proxy = proxy
-  await proxy.says('listening')
-  expect(proxy.stderr).not.toContain('no such')
+  expect((await fetch(new URL('/healthz', url))).status).toBe(200)
+  expect(proxy.stderr).not.toContain('started')
   proxy.child.kill('SIGTERM')
   expect(await proxy.ended).toEqual(ended)
 })

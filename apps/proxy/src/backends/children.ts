@@ -9,14 +9,24 @@ const patienceMs = 6_000
  * for its end; whoever ends the program has to. Disposing it stops what still runs, and resolves when nothing is left of it.
  */
 export class Children implements AsyncDisposable {
+  readonly #starting = new Set<Promise<ServerConnection>>()
   readonly #running = new Set<ServerConnection>()
 
-  add(server: ServerConnection): void {
-    this.#running.add(server)
-    void server.exited.then(() => this.#running.delete(server))
+  /** Takes a process that is just being started, and gives it when it runs. */
+  async add(starting: Promise<ServerConnection>): Promise<ServerConnection> {
+    this.#starting.add(starting)
+    try {
+      const server = await starting
+      this.#running.add(server)
+      void server.exited.then(() => this.#running.delete(server))
+      return server
+    } finally {
+      this.#starting.delete(starting)
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await within(Promise.allSettled(this.#starting), patienceMs, systemClock)
     const stopping = [...this.#running].map(async (server) => await server[Symbol.asyncDispose]())
     await within(Promise.allSettled(stopping), patienceMs, systemClock)
   }

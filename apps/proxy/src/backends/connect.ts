@@ -1,15 +1,16 @@
 import type { LogFormat, Logger, Redactor } from '@atenea/cli'
 import { revisionPolicy } from '@atenea/fronts'
 import type { OnDiagnostic } from '@atenea/mcpcompat'
-import { connectDuplex } from '@atenea/mcpcompat/transport'
+import { connectDuplex, type DialOptions } from '@atenea/mcpcompat/transport'
 import type { BackendConnectOptions, BackendOptions } from '@atenea/passthrough'
 import type { VerdictStore } from '@atenea/transport-http'
-import { dialSocket, spawnServer } from '@atenea/transport-stdio'
+import { dialSocket, type ServerConnection, spawnServer } from '@atenea/transport-stdio'
 import type { LazySignIns } from '../auth/lazy-sign-ins.ts'
 import { mayDownload } from '../config/read-target.ts'
 import type { BackendSetting } from '../settings.ts'
 import { createChildLog } from './child-log.ts'
 import type { Children } from './children.ts'
+import { EarlyServer } from './early-server.ts'
 import { withKnownEra } from './known-era.ts'
 import { withPatience } from './patience.ts'
 import { processKey } from './process-key.ts'
@@ -27,6 +28,9 @@ export interface BackendSurroundings {
   readonly children: Children
   /** What everything that is started finds in its environment besides. */
   readonly childEnv: Readonly<Record<string, string>>
+  /** Whether commands are started at once, each for whoever needs it first. */
+  readonly startsAtOnce: boolean
+  readonly onDiagnostic: OnDiagnostic | undefined
 }
 
 type Connect = BackendOptions['connect']
@@ -40,8 +44,7 @@ export function createConnect(setting: BackendSetting, around: BackendSurroundin
   return async (options) => {
     const policy =
       legacyRevisions === undefined ? options.policy : revisionPolicy({ protocol: 'both', legacyRevisions })
-    const onDiagnostic: OnDiagnostic = (diagnostic) =>
-      options.onDiagnostic?.({ ...diagnostic, message: `${name}: ${diagnostic.message}` })
+    const onDiagnostic = named(name, options.onDiagnostic)
     try {
       return await withPatience(name, hint, around.logger, connect({ ...options, policy, onDiagnostic }))
     } catch (error) {
@@ -50,6 +53,11 @@ export function createConnect(setting: BackendSetting, around: BackendSurroundin
       throw error
     }
   }
+}
+
+/** Diagnostics that say which server they are about. */
+function named(name: string, onDiagnostic: OnDiagnostic | undefined): OnDiagnostic {
+  return (diagnostic) => onDiagnostic?.({ ...diagnostic, message: `${name}: ${diagnostic.message}` })
 }
 
 function connectOf(setting: BackendSetting, around: BackendSurroundings): Connect {
@@ -78,31 +86,38 @@ function processConnect(
   around: BackendSurroundings,
 ): Connect {
   const { name, inheritEnv, startTimeoutMs = startTimeoutOf(setting) } = setting
-  const { logger, logFormat, redactor, verdicts, maxMessageBytes, closeTimeoutMs, childEnv, children } = around
+  const { logger, logFormat, redactor, verdicts, maxMessageBytes, closeTimeoutMs, childEnv, children, startsAtOnce } =
+    around
   const { command, args, cwd, env } = target
   const log = createChildLog(name, { logger, format: logFormat, redactor })
+  const start = async (
+    { purpose, signal }: Partial<DialOptions>,
+    onDiagnostic: OnDiagnostic | undefined,
+  ): Promise<ServerConnection> =>
+    await children.add(
+      spawnServer({
+        command,
+        args,
+        cwd,
+        env: { ...env, ...childEnv },
+        inheritEnv,
+        payload: 'text',
+        maxLineBytes: maxMessageBytes,
+        // A second look is not to be mistaken for the server.
+        stderr: purpose === 'sibling' ? 'ignore' : log,
+        redact: (line) => redactor.redact(line),
+        closeTimeoutMs,
+        signal,
+        onDiagnostic,
+      }),
+    )
+  const early = startsAtOnce ? new EarlyServer(() => start({}, named(name, around.onDiagnostic))) : undefined
   return async (options) =>
     await withKnownEra(processKey(target, inheritEnv), storeFor(options, verdicts), async (prior) =>
       connectDuplex(
-        async ({ signal, purpose }) => {
-          const server = await spawnServer({
-            command,
-            args,
-            cwd,
-            env: { ...env, ...childEnv },
-            inheritEnv,
-            payload: 'text',
-            maxLineBytes: maxMessageBytes,
-            // A second look is not to be mistaken for the server.
-            stderr: purpose === 'sibling' ? 'ignore' : log,
-            redact: (line) => redactor.redact(line),
-            closeTimeoutMs,
-            signal,
-            onDiagnostic: options.onDiagnostic,
-          })
-          children.add(server)
-          return server
-        },
+        async (dialling) =>
+          (dialling.purpose === 'first' ? await early?.take() : undefined) ??
+          (await start(dialling, options.onDiagnostic)),
         {
           ...options,
           prior,

@@ -82,6 +82,11 @@ const boundFlags = {
     'calls that may be open at once of clients that can be asked, for a legacy server that does not say in which call it asks; each has a process or a session',
     { min: 1, max: 1_000, default: '4' },
   ),
+  'unheard-session-ms': flag.integer(
+    'N',
+    'how long a legacy server keeps the session of a client that calls nothing and holds no stream open; its next call opens another',
+    { min: 1_000, max: 86_400_000, default: '1800000' },
+  ),
   ...limitFlags,
   'verdict-file': flag.text(
     'FILE',

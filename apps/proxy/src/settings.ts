@@ -50,6 +50,8 @@ export interface Settings extends FrontSettings {
   readonly answerMs: number | undefined
   /** Calls that may be asked at the same time, for each server that does not say in which call it asks; `undefined` for the default. */
   readonly maxAskingCalls: number | undefined
+  /** How long servers keep the session of a client that is silent and would hear of nothing; `undefined` for the default. */
+  readonly unheardSessionMs: number | undefined
   /** Absolute path of a file with the keys of what clients carry for servers; `undefined` for a key of this process alone. */
   readonly sealKeyFile: string | undefined
   /** Absolute path of a file that pins the definitions of tools. */

@@ -102,6 +102,51 @@ describe('/readyz', () => {
     })
   })
 
+  test.each([
+    ['a flag', ['--unheard-session-ms', '1000', '--', command, ...args]],
+    ['the configuration', ['--config', join(folder, 'unheard.json')]],
+  ])(
+    'a client that is silent and listens to nothing leaves its server after as long as %s says',
+    async (_by, words) => {
+      const limits = { unheardSessionMs: 1_000 }
+      writeFileSync(
+        join(folder, 'unheard.json'),
+        JSON.stringify({ mcpServers: { files: { command, args } }, atenea: { limits } }),
+      )
+      const { proxy, url } = await servingHttp(...words)
+      await using _proxy = proxy
+      const session: Record<string, string> = {}
+      const post = async (message: object): Promise<string> => {
+        const headers = {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...session,
+        }
+        const answer = await fetch(url, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+        })
+        session['mcp-session-id'] ??= answer.headers.get('mcp-session-id') ?? ''
+        return await answer.text()
+      }
+      const hello = { protocolVersion: legacyRevision, capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+      await post({ id: 1, method: 'initialize', params: hello })
+      await post({ method: 'notifications/initialized' })
+      const pid = async (): Promise<string | undefined> =>
+        /"text":"(\d+)"/.exec(await post({ id: 2, method: 'tools/call', params: { name: 'pid', arguments: {} } }))?.[1]
+      const first = await pid()
+      expect(first).toBeDefined()
+      const connections = async (): Promise<unknown> =>
+        Object.values((await readyz(url))[1].servers ?? {})[0]?.['connections']
+      expect(await connections()).toBe(1)
+      await vi.waitFor(async () => expect(await connections()).toBe(0), { timeout: 15_000, interval: 100 })
+      const second = await pid()
+      expect(second).toBeDefined()
+      expect(second).not.toBe(first)
+    },
+  )
+
   test('whoever may not use the proxy learns whether it is ready, and nothing more', async () => {
     const tokens = join(folder, 'tokens.txt')
     writeFileSync(tokens, 'anna secret-of-anna-1234\n')

@@ -34,6 +34,7 @@ export async function readSettings(options: ReadLineOptions): Promise<ReadSettin
     bridgeInput: values['bridge-input'] ?? top.bridgeInput ?? false,
     answerMs: values['answer-ms'] ?? top.limits?.answerMs,
     maxAskingCalls: values['max-asking-calls'] ?? top.limits?.maxAskingCalls,
+    unheardSessionMs: values['unheard-session-ms'] ?? top.limits?.unheardSessionMs,
     sealKeyFile:
       sealKeys === undefined ? undefined : resolve(values['seal-key-file'] === undefined ? folder : '.', sealKeys),
     lockFile: lock === undefined ? undefined : resolve(values.lock === undefined ? folder : '.', lock),

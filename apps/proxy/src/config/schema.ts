@@ -46,6 +46,17 @@ const legacyRevisions = z
   .describe('Legacy revisions that this server may speak, in place of those of the proxy.')
   .optional()
 
+const sessions = {
+  unheardSessionMs: z
+    .int()
+    .min(1_000)
+    .max(86_400_000)
+    .describe(
+      'How long a legacy server keeps the session of a client that calls nothing and holds no stream open, in milliseconds.',
+    )
+    .optional(),
+}
+
 /** The `atenea` object of one server. Unknown keys are faults. */
 export const serverSchema = z.strictObject({
   inheritEnv: z
@@ -88,7 +99,7 @@ export const topSchema = z.strictObject({
       'A file with keys for what clients carry for servers that ask them, one "ID KEY" a line; relative to this file.',
     )
     .optional(),
-  limits: z.strictObject({ ...frontLimitsShape, ...bounds, ...asking }).optional(),
+  limits: z.strictObject({ ...frontLimitsShape, ...bounds, ...asking, ...sessions }).optional(),
 })
 
 export type ServerKeys = z.infer<typeof serverSchema>

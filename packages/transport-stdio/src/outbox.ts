@@ -17,6 +17,14 @@ export interface Outbox {
   release(): void
 }
 
+/** How much may lie unread. Many calls can be open, and each may be answered at length. */
+export interface UnreadLimit {
+  readonly maxBytes: number
+  /** How long more than that may wait while the peer takes nothing. */
+  readonly patienceMs: number
+  readonly onExceeded: () => void
+}
+
 /** `Writable.write`, or what stands for it where the method of the stream is guarded. */
 export type WriteText = (text: string, callback?: () => void) => boolean
 
@@ -35,13 +43,16 @@ const settled = Promise.resolve()
  * chunk. `process.nextTick` would gather more, but makes a process that has just started spend twice the time on a call. Outside such a
  * turn they go out when the loop has run every callback that was due.
  */
-export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
+export function createOutbox(writable: Writable, writeText: WriteText, unread: UnreadLimit): Outbox {
   let text = ''
   let scheduled = false
   let inTurn = false
   let drained: Resolvers<void> | undefined
   let limit: { readonly timeoutMs: number; readonly onStuck: () => void } | undefined
   let limitTimer: NodeJS.Timeout | undefined
+  let unreadTimer: NodeJS.Timeout | undefined
+  /** Bytes that would wait now if the peer had taken none since the timer was started. */
+  let expected = 0
 
   function write(): void {
     scheduled = false
@@ -54,8 +65,31 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
 
   function release(): void {
     clearTimeout(limitTimer)
+    stopUnread()
     drained?.resolve()
     drained = undefined
+  }
+
+  function stopUnread(): void {
+    clearTimeout(unreadTimer)
+    unreadTimer = undefined
+  }
+
+  /** The peer may only have been given much at once, so it has a while to begin with it. */
+  function watchUnread(line: string): void {
+    if (writable.writableLength <= unread.maxBytes) stopUnread()
+    else if (unreadTimer === undefined) startUnread()
+    else expected += Buffer.byteLength(line) + 1
+  }
+
+  function startUnread(): void {
+    expected = writable.writableLength
+    unreadTimer = setTimeout(() => {
+      unreadTimer = undefined
+      if (writable.writableLength <= unread.maxBytes) return
+      if (writable.writableLength >= expected) unread.onExceeded()
+      else startUnread()
+    }, unread.patienceMs).unref()
   }
 
   function watchWait(): void {
@@ -83,6 +117,7 @@ export function createOutbox(writable: Writable, writeText: WriteText): Outbox {
         else setImmediate(write)
       }
       if (writable.writableLength < waitAtBytes || !writable.writable) return undefined
+      watchUnread(line)
       return wait()
     },
 

@@ -29,6 +29,11 @@ export interface LineOptions {
   readonly maxLineBytes?: number | undefined
   /** How long output that the peer does not read holds up a close, or a sender once the peer has ended its side. Default 2,000 ms. */
   readonly flushTimeoutMs?: number | undefined
+  /**
+   * Bytes that may wait for a peer that takes none of them. When more have waited for a minute the connection breaks, and what is open on it
+   * fails. Default 256 MiB.
+   */
+  readonly maxUnreadBytes?: number | undefined
   readonly onDiagnostic?: OnDiagnostic | undefined
 }
 
@@ -62,6 +67,9 @@ const pauseAtBytes = 4 * 1024 * 1024
 
 const lastWordsMs = 200
 
+/** How long a peer may take nothing of more than it should have been sent. A stream tells of what was taken in one piece only when all of it was. */
+const unreadMs = 60_000
+
 const noHints: WireHints = Object.freeze({})
 
 /** No messages, which no chunk that is still to come may change. */
@@ -73,7 +81,12 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
   const payload = parts.payload ?? 'parsed'
   const maxLineBytes = parts.maxLineBytes ?? defaultMaxLineBytes
   const flushTimeoutMs = parts.flushTimeoutMs ?? 2_000
-  const outbox = createOutbox(writable, parts.writeText ?? ((text, callback) => writable.write(text, callback)))
+  const { maxUnreadBytes = 256 * 1024 * 1024 } = parts
+  const outbox = createOutbox(writable, parts.writeText ?? ((text, callback) => writable.write(text, callback)), {
+    maxBytes: maxUnreadBytes,
+    patienceMs: unreadMs,
+    onExceeded: giveUp,
+  })
   /** Why nothing can be sent any more. */
   let sendError: TransportError | undefined
   let closing: Promise<void> | undefined
@@ -151,6 +164,15 @@ export function createStreamConnection(parts: StreamConnectionParts): StreamConn
     peerEnded = true
     readable.off('data', onData)
     readable.pause()
+  }
+
+  function giveUp(): void {
+    sendError ??= new TransportError(
+      'closed',
+      `${peerName} does not read, and more than ${maxUnreadBytes} bytes wait for it`,
+    )
+    outbox.release()
+    void peerEnd(sendError)
   }
 
   /** A peer that says nothing more may be one that does not read any more either, and whoever waits for it would wait for ever. */

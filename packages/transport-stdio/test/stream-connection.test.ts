@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
 import { TransportError } from '@atenea/mcpcompat'
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openStdio } from '../src/serve.ts'
 import { drain, request } from './_util/connections.ts'
 
@@ -252,6 +252,52 @@ describe('writing', () => {
     expect(waiting).toBeInstanceOf(Promise)
     await connection[Symbol.asyncDispose]()
     await waiting
+  })
+
+  describe('more than may wait', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+    afterEach(() => void vi.useRealTimers())
+
+    const big = { kind: 'result', id: 1, result: { text: 'x'.repeat(300_000) } } as const
+    const many = (connection: ReturnType<typeof openStdio>): readonly (void | Promise<void>)[] =>
+      [1, 2, 3, 4].map(() => connection.send(big))
+
+    test('D10: a peer that takes none of it is given up after a while, whoever waits for it is let go', async () => {
+      const { stream } = slowStream()
+      const connection = openStdio({ stdin: new PassThrough(), stdout: stream, maxUnreadBytes: 1_000_000 })
+      const read = drain(connection)
+      const waiting = many(connection)
+      await vi.advanceTimersByTimeAsync(59_000)
+      expect(stream.writableLength).toBeGreaterThan(1_000_000)
+      await vi.advanceTimersByTimeAsync(2_000)
+      expect((await read).error).toMatchObject({ kind: 'closed', message: expect.stringContaining('does not read') })
+      await Promise.all(waiting)
+      await expect(connection.send(big)).rejects.toMatchObject({ kind: 'closed' })
+      await connection[Symbol.asyncDispose]()
+    })
+
+    test('one that takes some of it has as long again, and one that takes all of it has no limit', async () => {
+      const { stream, take } = slowStream()
+      const connection = openStdio({ stdin: new PassThrough(), stdout: stream, maxUnreadBytes: 400_000 })
+      for (let round = 0; round < 3; round++) {
+        void many(connection)
+        for (let left = 4; left > 0; left--) {
+          await vi.advanceTimersByTimeAsync(59_000)
+          take()
+        }
+        expect(stream.writableLength).toBe(0)
+      }
+      await vi.advanceTimersByTimeAsync(600_000)
+      expect(connection.send({ kind: 'result', id: 2, result: {} })).toBeUndefined()
+    })
+
+    test('less than that may wait for any time', async () => {
+      const { stream } = slowStream()
+      const connection = openStdio({ stdin: new PassThrough(), stdout: stream, maxUnreadBytes: 2_000_000 })
+      void many(connection)
+      await vi.advanceTimersByTimeAsync(600_000)
+      expect(connection.send(big)).toBeInstanceOf(Promise)
+    })
   })
 
   test.each([

@@ -1,11 +1,10 @@
-import { UsageError } from '@atenea/cli'
+import { readWhole, UsageError } from '@atenea/cli'
 import { formatLock, type McpLock, parseLock } from '@atenea/passthrough'
 
 /** Reads a file that pins definitions of tools; `undefined` when there is none. Throws a `UsageError` for one that cannot be read. */
 export function readLockFile(file: string): McpLock | undefined {
-  const { readFileSync } = process.getBuiltinModule('node:fs')
   try {
-    return parseLock(readFileSync(file, 'utf8'))
+    return parseLock(readWhole(file).toString('utf8'))
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
     const reason = cause instanceof Error ? cause.message : String(cause)

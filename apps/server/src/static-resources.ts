@@ -20,11 +20,15 @@ async function readFileResource(
   mimeType: string | undefined,
   { signal }: AbortOptions,
 ): Promise<ContentsEntry> {
+  const { constants } = process.getBuiltinModule('node:fs')
   const { open } = process.getBuiltinModule('node:fs/promises')
-  await using handle = await open(file, 'r').catch((cause: unknown) => {
-    throw new RpcError(rpcCode.internalError, 'The file of this resource cannot be read', { cause })
+  // a pipe must not keep a thread waiting, of which there are four
+  await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
+    throw unreadable(cause)
   })
-  const { size } = await handle.stat()
+  const found = await handle.stat()
+  if (!found.isFile()) throw unreadable(new Error(`${file} is no regular file`))
+  const { size } = found
   if (size > maxResourceBytes) {
     throw new RpcError(rpcCode.internalError, 'This resource is too large to be read', {
       data: { size, limit: maxResourceBytes },
@@ -32,6 +36,10 @@ async function readFileResource(
   }
   const bytes = await handle.readFile({ signal })
   return isText(bytes, mimeType) ? { text: bytes.toString('utf8') } : { blob: bytes }
+}
+
+function unreadable(cause: unknown): RpcError {
+  return new RpcError(rpcCode.internalError, 'The file of this resource cannot be read', { cause })
 }
 
 function isText(bytes: Buffer, mimeType: string | undefined): boolean {

@@ -1,4 +1,5 @@
 import { UsageError } from './exit-error.ts'
+import { readWhole } from './read-whole.ts'
 import type { Redactor } from './redact.ts'
 
 /** Headers of the command line: those of a file first, then those that were given as flags. Values are kept from being shown. */
@@ -32,9 +33,9 @@ export function keepSecret(name: string, value: string, redactor: Redactor): voi
 }
 
 function linesOf(file: string): readonly string[] {
-  const { readFileSync } = process.getBuiltinModule('node:fs')
   try {
-    return readFileSync(file, 'utf8')
+    return readWhole(file)
+      .toString('utf8')
       .replace(/^\ufeff/, '')
       .split(/\r?\n/)
   } catch (cause) {

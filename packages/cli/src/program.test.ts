@@ -73,6 +73,8 @@ describe('programs', () => {
     expect(exits).toEqual([])
     host.emit('SIGINT', 'SIGINT')
     expect(exits).toEqual([130])
+    // where the end itself is held up, the next one is the system's
+    expect(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => host.listenerCount(signal))).toEqual([0, 0, 0])
   })
 
   test.each(['uncaughtException', 'unhandledRejection'])('crash on %s with code 1 and a message', (event) => {

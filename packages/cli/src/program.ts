@@ -40,6 +40,8 @@ export async function runProgram(options: RunProgramOptions): Promise<void> {
   const onSignal = (signal: (typeof signals)[number]): void => {
     if (received !== undefined) {
       logger.info('ended at once by a second signal', { signal })
+      // The end waits for threads, one of which may be stuck in a file of a dead disk: then the system's own way is left.
+      for (const name of signals) host.off(name, onSignal)
       exit(exitCode.interrupted)
       return
     }

@@ -1,11 +1,11 @@
-import { UsageError } from '@atenea/cli'
+import { readWhole, UsageError } from '@atenea/cli'
 import { type Report, reportVersion } from '../report.ts'
 
 const maxBytes = 256 * 1024 * 1024
 
 /** Reads a report that `--format json` wrote. Throws a `UsageError` that says why it cannot be one. */
 export async function readReport(file: string): Promise<Report> {
-  const value = parse(await read(file), file)
+  const value = parse(read(file), file)
   const { format, version } = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   if (format === 'atenea-probe-reports') {
     throw new UsageError(
@@ -28,14 +28,10 @@ export async function readReport(file: string): Promise<Report> {
   throw new UsageError(`${file} is a damaged report: ${issue?.message ?? 'it does not match the schema'}${place}`)
 }
 
-async function read(file: string): Promise<string> {
-  const { readFile, stat } = process.getBuiltinModule('node:fs/promises')
+function read(file: string): string {
   try {
-    const { size } = await stat(file)
-    if (size > maxBytes) throw new UsageError(`${file} is too large for a report (${size} bytes)`)
-    return await readFile(file, 'utf8')
+    return readWhole(file, maxBytes).toString('utf8')
   } catch (cause) {
-    if (cause instanceof UsageError) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new UsageError(`cannot read the report: ${reason}`, { cause })
   }

@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,4 +76,17 @@ test('it does not grow without end', () => {
   const { verdicts: kept } = JSON.parse(readFileSync(file, 'utf8')) as { readonly verdicts: object }
   expect(Object.keys(kept)).toHaveLength(1_000)
   expect(store.get('a')).toMatchObject({ era: 'modern' })
+})
+
+test('a pipe in its place is not read, since nobody may ever write to it', async () => {
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const regular = createVerdictFile({ file, onDiagnostic: undefined })
+  void regular.set('a', modern)
+  // what a read of it would give
+  const writer = spawn('sh', ['-c', 'exec cat "$1" >"$0"', pipe, file])
+  const closed = once(writer, 'close')
+  expect(createVerdictFile({ file: pipe, onDiagnostic: undefined }).get('a')).toBeUndefined()
+  writer.kill()
+  await closed
 })

@@ -49,7 +49,9 @@ export function createVerdictFile({ file, onDiagnostic }: VerdictFileOptions): V
 function read(file: string): Readonly<Record<string, StoredVerdict>> {
   const { readFileSync, statSync } = process.getBuiltinModule('node:fs')
   try {
-    if (statSync(file).size > maxBytes) return {}
+    const found = statSync(file)
+    // a pipe would be waited for
+    if (!found.isFile() || found.size > maxBytes) return {}
     const content = JSON.parse(readFileSync(file, 'utf8')) as Partial<Content> | null
     const { version, verdicts = {} } = content ?? {}
     if (version !== 1) return {}

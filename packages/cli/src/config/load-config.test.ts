@@ -123,6 +123,6 @@ describe('configuration files', () => {
     await expect(loadConfig({ file: folder, schema, environment: {} })).rejects.toThrow(
       /cannot read the configuration .*EISDIR/,
     )
-    await expect(load(' '.repeat(1024 * 1024 + 1))).rejects.toThrow('a configuration has at most 1048576')
+    await expect(load(' '.repeat(1024 * 1024 + 1))).rejects.toThrow('has more than 1048576 bytes')
   })
 })

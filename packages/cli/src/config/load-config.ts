@@ -15,7 +15,7 @@ export interface LoadConfigOptions<T> {
  * `UsageError` that lists every fault with its line and column. The file is never written.
  */
 export async function loadConfig<T>({ file, schema, environment }: LoadConfigOptions<T>): Promise<T> {
-  const source = new Source(file, await readConfigText(file))
+  const source = new Source(file, readConfigText(file))
   const root = source.parse()
   const value = source.valueOf(root, environment)
   source.throwFaults()

@@ -92,7 +92,7 @@ export async function loadServers<Own = undefined, Top = undefined>(
   options: LoadServersOptions<Own, Top>,
 ): Promise<ServersFile<Own, Top>> {
   const { file, environment, topSchema } = options
-  const source = new Source(file, await readConfigText(file))
+  const source = new Source(file, readConfigText(file))
   const root = source.parse()
   const members = serverMembers(source, root, file)
   const foreign = new ForeignKeys(source, file)

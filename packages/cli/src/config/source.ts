@@ -8,6 +8,7 @@ import {
   type SyntaxKind,
 } from 'jsonc-parser'
 import { UsageError } from '../exit-error.ts'
+import { readWhole } from '../read-whole.ts'
 import { expandVariables } from './expand.ts'
 import { positionAt } from './position.ts'
 
@@ -29,13 +30,10 @@ const token = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, en
 >
 
 /** The text of a configuration file. Throws a `UsageError` where it cannot be one. */
-export async function readConfigText(file: string): Promise<string> {
+export function readConfigText(file: string): string {
   const { isUtf8 } = process.getBuiltinModule('node:buffer')
-  const { readFile, stat } = process.getBuiltinModule('node:fs/promises')
   try {
-    const { size } = await stat(file)
-    if (size > maxBytes) throw new UsageError(`${file} has ${size} bytes; a configuration has at most ${maxBytes}`)
-    const bytes = await readFile(file)
+    const bytes = readWhole(file, maxBytes)
     if (!isUtf8(bytes)) throw new UsageError(`${file} is not UTF-8; save it in that encoding`)
     return bytes.toString('utf8').replace(/^\ufeff/, '')
   } catch (error) {

@@ -11,7 +11,11 @@ export function createTokenFileAuthorizer(path: string): Authorizer {
   let fields: AuthFields = {}
   const load = async (): Promise<AuthFields> => {
     try {
-      const { mtimeMs } = await stat(path)
+      const found = await stat(path)
+      // what reads a pipe waits for somebody to write, and cannot be stopped
+      if (!found.isFile())
+        throw new TransportError('auth', `The access token cannot be read: ${path} is no regular file.`)
+      const { mtimeMs } = found
       if (mtimeMs !== readAt) {
         const token = (await readFile(path, 'utf8')).trim()
         if (!/^[\w\-.~+/]+=*$/.test(token)) throw new TransportError('auth', `The file ${path} holds no access token.`)

@@ -46,15 +46,13 @@ export function parseListenFilter(params: JsonRecord | undefined): SubscriptionF
  * stream stays open all the same (A-31).
  */
 export function grantFilter(filter: SubscriptionFilter, capabilities: JsonObject): SubscriptionFilter {
-  const granted: Record<string, JsonValue> = {}
-  for (const { member, capability } of listChanges) {
-    if (filter[member] === true && advertises(capabilities, capability, 'listChanged')) granted[member] = true
-  }
+  const lists = ofLists(
+    ({ member, capability }) => filter[member] === true && advertises(capabilities, capability, 'listChanged'),
+  )
   const uris = filter.resourceSubscriptions
-  if (uris !== undefined && uris.length > 0 && advertises(capabilities, 'resources', 'subscribe')) {
-    granted['resourceSubscriptions'] = uris
-  }
-  return granted
+  return uris !== undefined && uris.length > 0 && advertises(capabilities, 'resources', 'subscribe')
+    ? { ...lists, resourceSubscriptions: uris }
+    : lists
 }
 
 function advertises(capabilities: JsonObject, name: string, member: string): boolean {
@@ -64,11 +62,22 @@ function advertises(capabilities: JsonObject, name: string, member: string): boo
 
 /** The filter for every list change that these capabilities advertise. */
 export function advertisedListChanges(capabilities: JsonObject): SubscriptionFilter {
-  return Object.fromEntries(
-    listChanges
-      .filter(({ capability }) => advertises(capabilities, capability, 'listChanged'))
-      .map(({ member }) => [member, true]),
-  )
+  return ofLists(({ capability }) => advertises(capabilities, capability, 'listChanged'))
+}
+
+/** The filters that name lists only, by the bits of `listChanges`: servers keep thousands of subscriptions, and all have one of these. */
+const filtersOfLists: readonly SubscriptionFilter[] = Array.from({ length: 1 << listChanges.length }, (_, bits) =>
+  Object.freeze<SubscriptionFilter>(
+    Object.fromEntries(listChanges.flatMap(({ member }, index) => ((bits >> index) & 1 ? [[member, true]] : []))),
+  ),
+)
+
+function ofLists(wants: (change: (typeof listChanges)[number]) => boolean): SubscriptionFilter {
+  let bits = 0
+  for (let index = 0; index < listChanges.length; index++) {
+    if (wants(listChanges[index] as (typeof listChanges)[number])) bits |= 1 << index
+  }
+  return filtersOfLists[bits] as SubscriptionFilter
 }
 
 /** The first notice of a subscription (MC-SUB-03). The codec adds the subscription id. */

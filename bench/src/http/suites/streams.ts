@@ -21,8 +21,8 @@ export function streamsSuite(count: number): Suite {
     measure: async (job) =>
       await withHttpSession(job, { streams: true }, async (session) => {
         const { server } = session
-        // what the first streams load and compile is not memory of the others
-        const first = await openStreams(session, scaled(job, 200, 5))
+        // what the first streams load and compile, and what V8 gets for its work, is not memory of the others
+        const first = await openStreams(session, scaled(job, 1_000, 5))
         await fanOut(server, first, patienceMs)
         const wanted = scaled(job, count, 10)
         const heapBefore = await collect(server)

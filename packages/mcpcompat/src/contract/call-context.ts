@@ -42,15 +42,15 @@ export interface CreateCallContextOptions {
   readonly decoded: DecodedCall
   readonly principal: Principal
   readonly hints: WireHints
-  /** The scope that the call shares with others; absent: it gets its own, which `closeScope` closes. */
+  /** The scope that the call shares with others; absent: that of its session, or its own, which `closeScope` closes. */
   readonly scope?: Scope | undefined
-  /** The session that the call is part of; its scope is then that of the call. */
+  /** The session that the call is part of. */
   readonly session?: PeerSession | undefined
 }
 
 /** The context of one call that arrived, made by a serving loop. */
 export function createCallContext(options: CreateCallContextOptions): ServedContext {
-  const { host, id, decoded, principal, hints, session, scope = session?.scope } = options
+  const { host, id, decoded, principal, hints, session, scope } = options
   return new ServedContext(host, id, decoded, principal, hints, scope, session)
 }
 
@@ -145,6 +145,7 @@ export class ServedContext implements CallContext {
 
   get scope(): Scope {
     if (this.#sharedScope !== undefined) return this.#sharedScope
+    if (this.session !== undefined) return this.session.scope
     const extras = this.#extra()
     if (extras.scope === undefined) {
       extras.scope = createScope()

@@ -25,6 +25,13 @@ export interface ChangeFeedOptions {
   readonly onDiagnostic: OnDiagnostic | undefined
 }
 
+/** A listen that is not acknowledged yet, and who waits for that. */
+interface Opening {
+  readonly listen: FeedListen
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
 const reopenDelayMs = 1_000
 const maxReopenDelayMs = 30_000
 
@@ -39,8 +46,7 @@ export class ChangeFeed implements FeedListener {
   /** Made with the first subscription. */
   #uris: Set<string> | undefined
   #current: FeedListen | undefined
-  #opening: FeedListen | undefined
-  #onAcknowledged: (() => void) | undefined
+  #opening: Opening | undefined
   #applying: Promise<void> | undefined
   #stale = false
   #closed = false
@@ -109,7 +115,7 @@ export class ChangeFeed implements FeedListener {
   close(reason: unknown): void {
     this.#closed = true
     this.#reopen?.[Symbol.dispose]()
-    for (const listen of [this.#current, this.#opening]) {
+    for (const listen of [this.#current, this.#opening?.listen]) {
       listen?.stop(reason)
     }
     this.#current = undefined
@@ -151,35 +157,47 @@ export class ChangeFeed implements FeedListener {
   /** Resolves with the acknowledgement; rejects when the listen ends without one. */
   #open(filter: SubscriptionFilter): Promise<void> {
     const listen = new FeedListen(filter, this)
-    this.#opening = listen
-    return new Promise((resolve, reject) => {
-      this.#onAcknowledged = resolve
-      const over = (error?: unknown): void => {
-        if (listen.current) this.#lost(listen)
-        // after an acknowledgement this says nothing
-        else
-          reject(error instanceof Error ? error : new RpcError(rpcCode.internalError, 'The subscription ended at once'))
-      }
-      try {
-        const outcome = this.#options.dispatcher.call(
-          { method: method.listen, params: { notifications: filter } },
-          listen,
-        )
-        Promise.resolve(outcome).then(() => over(), over)
-      } catch (error) {
-        over(error)
-      }
+    const acknowledged = new Promise<void>((resolve, reject) => {
+      this.#opening = { listen, resolve, reject }
     })
+    this.#call(listen)
+    return acknowledged
+  }
+
+  // By itself: what its closures hold lives as long as the listen, of which servers keep thousands.
+  #call(listen: FeedListen): void {
+    try {
+      const params = { notifications: listen.filter }
+      const outcome = this.#options.dispatcher.call({ method: method.listen, params }, listen)
+      const over = (ended: unknown): void => this.#over(listen, ended)
+      Promise.resolve(outcome).then(over, over)
+    } catch (error) {
+      this.#over(listen, error)
+    }
+  }
+
+  /** A listen has ended, with its outcome or an error. */
+  #over(listen: FeedListen, ended: unknown): void {
+    if (listen.current) {
+      this.#lost(listen)
+      return
+    }
+    const opening = this.#opening
+    if (opening?.listen !== listen) return // one that another has taken the place of
+    this.#opening = undefined
+    opening.reject(
+      ended instanceof Error ? ended : new RpcError(rpcCode.internalError, 'The subscription ended at once'),
+    )
   }
 
   /** A notice of one of the listens. */
   arrived(listen: FeedListen, notified: Call): void {
+    const opening = this.#opening
     if (notified.method !== notice.acknowledged) this.#forward(listen, notified)
-    else if (listen === this.#opening) {
+    else if (opening?.listen === listen) {
       this.#takeOver(listen, notified)
       this.#opening = undefined
-      this.#onAcknowledged?.()
-      this.#onAcknowledged = undefined
+      opening.resolve()
     }
   }
 

@@ -21,9 +21,6 @@ const nothing: JsonObject = Object.freeze({})
  */
 export class FeedListen implements CallContext {
   readonly filter: SubscriptionFilter
-  readonly peer: Peer
-  readonly principal: Principal
-  readonly session: PeerSession | undefined
   granted: SubscriptionFilter = nothing
   /** It speaks for the session. Between its acknowledgement and its successor's there is always exactly one. */
   current = false
@@ -35,10 +32,19 @@ export class FeedListen implements CallContext {
 
   constructor(filter: SubscriptionFilter, listener: FeedListener) {
     this.filter = filter
-    this.peer = listener.peer
-    this.principal = listener.principal
-    this.session = listener.session
     this.#listener = listener
+  }
+
+  get peer(): Peer {
+    return this.#listener.peer
+  }
+
+  get principal(): Principal {
+    return this.#listener.principal
+  }
+
+  get session(): PeerSession | undefined {
+    return this.#listener.session
   }
 
   get meta(): JsonObject {

@@ -244,7 +244,7 @@ class ConnectionServer implements DuplexState, PeerPort {
 
   /** The legacy session of the connection, of which there is one at most. */
   #legacySession(): ServerSession {
-    this.#session ??= createServerSession(this.#dispatcher, this, { ...this.#options, runner: this.#runner })
+    this.#session ??= createServerSession(this.#dispatcher, this, this.#options, this.#runner)
     return this.#session
   }
 

@@ -1,7 +1,7 @@
 import type { Call } from '../contract/call.ts'
-import { ChangeFeed } from '../contract/change-feed.ts'
+import { ChangeFeed, type ChangeFeedOptions } from '../contract/change-feed.ts'
 import type { Clock } from '../contract/clock.ts'
-import type { CallContext, LogLevel, Peer, Principal } from '../contract/context.ts'
+import type { CallContext, LogLevel, Peer, Principal, Scope } from '../contract/context.ts'
 import type { OnDiagnostic } from '../contract/diagnostics.ts'
 import type { Dispatcher, ServerView } from '../contract/dispatcher.ts'
 import type { PeerAskOptions, PeerSession, PeerSessionListener } from '../contract/peer-session.ts'
@@ -17,48 +17,50 @@ import { createLegacyCodec } from './codec.ts'
 import type { SessionFacts } from './envelope.ts'
 import type { Handshake } from './handshake.ts'
 
-export interface OpenSessionOptions {
-  readonly handshake: Handshake
-  readonly principal: Principal
-  readonly dispatcher: Dispatcher
+/** Who opened a session, and carries what it says. One object for all that a client opens one after the other. */
+export interface SessionOwner {
+  /** What the session hears of. */
+  readonly inner: Dispatcher
   readonly clock: Clock
-  readonly logLevel: LogLevel | undefined
-  readonly maxSubscriptions: number
-  /** Takes what changed, for the client. */
-  readonly forward: (notice: Call) => void
-  /** Puts somebody else's question to the client. */
-  readonly ask: (request: Call, options: PeerAskOptions) => Promise<JsonRecord>
-  /** Tells the client something of somebody else. */
-  readonly tell: (notice: Call, related: CallContext | undefined) => void
-  readonly isReachable: () => boolean
   readonly onDiagnostic: OnDiagnostic | undefined
+  readonly defaultLogLevel: LogLevel
+  readonly maxSubscriptions: number
+  readonly isReachable: boolean
+  /** Takes a change that the client is told of, without the subscription that it does not know (BR-130). */
+  forward(notice: Call): void
+  /** Puts somebody else's question to the client. */
+  relay(session: OpenSession, request: Call, options: PeerAskOptions): Promise<JsonRecord>
+  /** Tells the client something of somebody else. */
+  tell(session: OpenSession, notice: Call, related: CallContext | undefined): void
 }
 
-/** What one handshake opened: everything that a legacy server remembers about its client. */
-export class OpenSession implements SessionFacts, PeerSession {
+/**
+ * What one handshake opened: everything that a legacy server remembers about its client. Servers keep thousands of these, most of which
+ * say nothing, so whatever only some of them need is made when it is needed.
+ */
+export class OpenSession implements SessionFacts, PeerSession, ChangeFeedOptions {
   readonly handshake: Handshake
+  readonly principal: Principal
   readonly codec: WireCodec
-  /** Shared by all calls of the session. */
-  readonly scope: OwnedScope = createScope()
   logLevel: LogLevel | undefined
   wantedLevel: LogLevel | undefined
-  readonly #options: OpenSessionOptions
-  // made when they are needed: most sessions have none of them
-  #followers: Set<PeerSessionListener> | undefined
+  readonly #owner: SessionOwner
   readonly #feed: ChangeFeed
-  readonly #onDiagnostic: OnDiagnostic | undefined
+  #scope: OwnedScope | undefined
+  #followers: Set<PeerSessionListener> | undefined
   #view: ServerView | undefined
   #initialized = false
+  #ended = false
   #following: Promise<void> | undefined
   #onInitialized: (() => void)[] | undefined
 
-  constructor(options: OpenSessionOptions) {
-    this.#options = options
-    this.handshake = options.handshake
-    this.codec = createLegacyCodec({ revision: options.handshake.revision, session: this })
-    this.logLevel = options.logLevel
-    this.#onDiagnostic = options.onDiagnostic
-    this.#feed = new ChangeFeed({ ...options, peer: options.handshake.peer, session: this })
+  constructor(handshake: Handshake, principal: Principal, owner: SessionOwner) {
+    this.handshake = handshake
+    this.principal = principal
+    this.#owner = owner
+    this.codec = createLegacyCodec({ revision: handshake.revision, session: this })
+    this.logLevel = owner.defaultLogLevel
+    this.#feed = new ChangeFeed(this)
   }
 
   get peer(): Peer {
@@ -69,17 +71,54 @@ export class OpenSession implements SessionFacts, PeerSession {
     return this.handshake.declared
   }
 
+  /** Shared by all calls of the session. */
+  get scope(): Scope {
+    if (this.#scope === undefined) {
+      this.#scope = createScope()
+      if (this.#ended) void this.#scope.close()
+    }
+    return this.#scope
+  }
+
   get isReachable(): boolean {
-    return this.#options.isReachable()
+    return this.#owner.isReachable
   }
 
   ask(request: Call, options: PeerAskOptions = {}): Promise<JsonRecord> {
-    return this.#options.ask(request, options)
+    return this.#owner.relay(this, request, options)
   }
 
   tell(notice: Call, related?: CallContext): void {
-    this.#options.tell(notice, related)
+    this.#owner.tell(this, notice, related)
   }
+
+  // the host of its feed
+
+  get dispatcher(): Dispatcher {
+    return this.#owner.inner
+  }
+
+  get clock(): Clock {
+    return this.#owner.clock
+  }
+
+  get session(): PeerSession {
+    return this
+  }
+
+  get maxSubscriptions(): number {
+    return this.#owner.maxSubscriptions
+  }
+
+  get onDiagnostic(): OnDiagnostic | undefined {
+    return this.#owner.onDiagnostic
+  }
+
+  forward(notice: Call): void {
+    this.#owner.forward(notice)
+  }
+
+  // what the client says
 
   follow(listener: PeerSessionListener): Disposable {
     const followers = (this.#followers ??= new Set())
@@ -140,10 +179,16 @@ export class OpenSession implements SessionFacts, PeerSession {
     this.#feed.unsubscribe(this.#subscribable(params))
   }
 
-  /** Ends what the session opened. The scope is closed by the caller, who waits for it. */
+  /** Ends what the session opened, but for its scope. */
   end(reason: unknown): void {
     this.#followers?.clear()
     this.#feed.close(reason)
+  }
+
+  /** Closes the scope, which comes last and may take its time. */
+  closeScope(): void | Promise<void> {
+    this.#ended = true
+    return this.#scope?.close()
   }
 
   get #offered(): JsonObject {
@@ -162,7 +207,7 @@ export class OpenSession implements SessionFacts, PeerSession {
     const types = advertisedListChanges(view.capabilities)
     if (Object.keys(types).length === 0) return
     const followed = this.#feed.follow(types).catch((cause: unknown) => {
-      this.#onDiagnostic?.({
+      this.onDiagnostic?.({
         level: 'warning',
         code: 'listen-failed',
         message: 'The client will not hear of changed lists, since the server refused the subscription.',
@@ -170,7 +215,7 @@ export class OpenSession implements SessionFacts, PeerSession {
       })
     })
     if (this.#feed.isOpen) return
-    this.#following = within(followed, followMs, this.#options.clock).then(() => {
+    this.#following = within(followed, followMs, this.clock).then(() => {
       this.#following = undefined
     })
   }

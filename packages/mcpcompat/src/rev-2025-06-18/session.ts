@@ -25,12 +25,10 @@ import { ClientQuestions } from './client-questions.ts'
 import { createLegacyCodec } from './codec.ts'
 import { initializeResult, readInitialize } from './handshake.ts'
 import { legacyMethod, legacyNotice } from './methods.ts'
-import { OpenSession } from './open-session.ts'
+import { OpenSession, type SessionOwner } from './open-session.ts'
 
 export interface CreateServerSessionOptions {
   readonly policy: RevisionPolicy
-  /** Runs the calls. Given by carriers whose ids are shared with others than this session; its own one when left out. */
-  readonly runner?: CallRunner
   /**
    * The level of log messages for a client that never sets one, which legacy leaves to the server (LG-LOG-02). Default `info`:
    * such clients expect to see messages, and debugging is for those who ask.
@@ -44,7 +42,7 @@ export interface CreateServerSessionOptions {
   readonly maxQuestions?: number
   /** Resources that may be subscribed at the same time. Default 1,024. */
   readonly maxSubscriptions?: number
-  /** Calls that may run at the same time when the runner is its own. Default 1,024. */
+  /** Calls that may run at the same time when no runner is given. Default 1,024. */
   readonly maxInFlight?: number
   readonly onDiagnostic?: OnDiagnostic | undefined
 }
@@ -69,26 +67,30 @@ export interface ServerSession {
 
 /**
  * Serves one legacy client on a dispatcher that knows no sessions. All that legacy must remember lives here: the handshake, the
- * log level, subscriptions (one listen on the dispatcher), and questions that are on their way to the client.
+ * log level, subscriptions (one listen on the dispatcher), and questions that are on their way to the client. `runner` runs the calls of
+ * carriers that have to know which are open, or whose ids others share; the session has its own one when it is left out.
  */
 export function createServerSession(
   dispatcher: Dispatcher,
   port: PeerPort,
   options: CreateServerSessionOptions,
+  runner?: CallRunner,
 ): ServerSession {
-  return new LegacyServerSession(dispatcher, port, options)
+  return new LegacyServerSession(dispatcher, port, options, runner)
 }
 
 const empty: Outcome = { kind: 'result', value: {} }
 
-class LegacyServerSession implements ServerSession, CallHost, AskedClient {
+class LegacyServerSession implements ServerSession, CallHost, AskedClient, SessionOwner {
+  readonly clock: Clock
+  readonly onDiagnostic: OnDiagnostic | undefined
   readonly #inner: Dispatcher
   readonly #port: PeerPort
-  readonly #clock: Clock
   readonly #options: CreateServerSessionOptions
-  readonly #onDiagnostic: OnDiagnostic | undefined
   readonly #runner: CallRunner
-  readonly #asking: AskingCaller
+  readonly #ownsRunner: boolean
+  /** Made with the first call. */
+  #asking: AskingCaller | undefined
   /** For the few messages that may come before the handshake. */
   #codec: WireCodec
   #session: OpenSession | undefined
@@ -98,15 +100,20 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
   /** Why nothing that is asked will be answered any more. */
   #unheard: string | undefined
 
-  constructor(dispatcher: Dispatcher, port: PeerPort, options: CreateServerSessionOptions) {
+  constructor(
+    dispatcher: Dispatcher,
+    port: PeerPort,
+    options: CreateServerSessionOptions,
+    runner: CallRunner | undefined,
+  ) {
     this.#inner = dispatcher
     this.#port = port
-    this.#clock = port.clock ?? systemClock
-    const onDiagnostic = safeDiagnostics(options.onDiagnostic)
+    this.clock = port.clock ?? systemClock
     this.#options = options
-    this.#onDiagnostic = onDiagnostic
-    this.#runner = options.runner ?? new CallRunner({ maxInFlight: options.maxInFlight ?? 1_024, onDiagnostic })
-    this.#asking = new AskingCaller(dispatcher, this, this.#clock, options.maxAskingMs ?? 1_800_000)
+    this.onDiagnostic = safeDiagnostics(options.onDiagnostic)
+    this.#ownsRunner = runner === undefined
+    this.#runner =
+      runner ?? new CallRunner({ maxInFlight: options.maxInFlight ?? 1_024, onDiagnostic: this.onDiagnostic })
     this.#codec = createLegacyCodec({ revision: options.policy.legacy[0] ?? legacyRevision })
   }
 
@@ -115,7 +122,7 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
     if (this.#questions === undefined) {
       this.#questions = new ClientQuestions({
         port: this.#port,
-        clock: this.#clock,
+        clock: this.clock,
         answerTimeoutMs: this.#options.answerTimeoutMs ?? 600_000,
         maxOpen: this.#options.maxQuestions ?? 256,
         ready: () => this.#session?.ready() ?? Promise.resolve(),
@@ -149,7 +156,7 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
 
   async close(reason: unknown): Promise<void> {
     this.#endQuestions('The session is over')
-    if (this.#options.runner === undefined) this.#runner.cancelAll(reason)
+    if (this.#ownsRunner) this.#runner.cancelAll(reason)
     await this.#endSession(reason)
   }
 
@@ -170,7 +177,7 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
   }
 
   refuse(context: ServedContext, error: unknown): void {
-    reportFailure(error, context.call, this.#onDiagnostic)
+    reportFailure(error, context.call, this.onDiagnostic)
     void this.#port.send(this.#codec.encodeError(error, context.id, context.call))
   }
 
@@ -187,13 +194,13 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
       return
     }
     const session = this.#session
-    this.#runner.run(new ServedContext(this, message.id, decoded.value, principal, hints, session?.scope, session))
+    this.#runner.run(new ServedContext(this, message.id, decoded.value, principal, hints, undefined, session))
   }
 
   #notification(message: RpcNotification, { principal, hints }: MessageOrigin): void {
     switch (message.method) {
       case noticeName.cancelled:
-        cancelForPeer(this.#runner, message.params, this.#onDiagnostic)
+        cancelForPeer(this.#runner, message.params, this.onDiagnostic)
         return
       case legacyNotice.initialized:
         this.#session?.initialized()
@@ -221,9 +228,9 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
       logLevel: undefined,
       resume: undefined,
     }
-    const context = new ServedContext(this, '', { call, context: facts }, principal, hints, session.scope, session)
+    const context = new ServedContext(this, '', { call, context: facts }, principal, hints, undefined, session)
     context.ended = true // nothing can be written for a notification
-    notifyDispatcher(this.#inner, call, context, this.#onDiagnostic)
+    notifyDispatcher(this.#inner, call, context, this.onDiagnostic)
   }
 
   call(call: Call, context: CallContext): Outcome | Promise<Outcome> {
@@ -248,7 +255,7 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
     }
     const { following } = session
     return following === undefined
-      ? this.#asking.call(call, served, session.handshake.features)
+      ? this.#ask(call, served, session)
       : this.#callWhenFollowed(following, call, served, session)
   }
 
@@ -260,7 +267,12 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
   ): Promise<Outcome> {
     await following
     throwIfAborted(served)
-    return await this.#asking.call(call, served, session.handshake.features)
+    return await this.#ask(call, served, session)
+  }
+
+  #ask(call: Call, served: ServedContext, session: OpenSession): Outcome | Promise<Outcome> {
+    this.#asking ??= new AskingCaller(this.#inner, this, this.clock, this.#options.maxAskingMs ?? 1_800_000)
+    return this.#asking.call(call, served, session.handshake.features)
   }
 
   /**
@@ -269,25 +281,18 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
    */
   #initialize(call: Call, context: ServedContext): Outcome | Promise<Outcome> {
     const handshake = readInitialize(call.params, this.#options.policy)
-    this.#endSession(new DOMException('The client opened a new session', 'AbortError')).catch((error: unknown) => {
-      reportFailure(error, call, this.#onDiagnostic)
-    })
-    const session = new OpenSession({
-      handshake,
-      principal: context.principal,
-      dispatcher: this.#inner,
-      clock: this.#clock,
-      logLevel: this.#options.defaultLogLevel ?? 'info',
-      maxSubscriptions: this.#options.maxSubscriptions ?? 1_024,
-      forward: (notice) => this.#forward(notice),
-      ask: (request, options) => this.#relay(session, request, options),
-      tell: (notice, related) => this.#tell(session, notice, related),
-      isReachable: () => this.#port.isReachable ?? true,
-      onDiagnostic: this.#onDiagnostic,
-    })
+    this.#endEarlier(call)
+    const session = new OpenSession(handshake, context.principal, this)
     this.#session = session
     this.#codec = session.codec
     return this.#welcome(session, context.principal)
+  }
+
+  #endEarlier(call: Call): void {
+    if (this.#session === undefined) return
+    this.#endSession(new DOMException('The client opened a new session', 'AbortError')).catch((error: unknown) => {
+      reportFailure(error, call, this.onDiagnostic)
+    })
   }
 
   #welcome(session: OpenSession, principal: Principal): Outcome | Promise<Outcome> {
@@ -313,15 +318,32 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
     const session = this.#session
     this.#session = undefined
     session?.end(reason)
-    await session?.scope.close()
+    await session?.closeScope()
   }
 
-  /** A change that the client is told of, without the subscription that it does not know (BR-130). */
-  #forward(notice: Call): void {
+  // the owner of its session
+
+  get inner(): Dispatcher {
+    return this.#inner
+  }
+
+  get defaultLogLevel(): LogLevel {
+    return this.#options.defaultLogLevel ?? 'info'
+  }
+
+  get maxSubscriptions(): number {
+    return this.#options.maxSubscriptions ?? 1_024
+  }
+
+  get isReachable(): boolean {
+    return this.#port.isReachable ?? true
+  }
+
+  forward(notice: Call): void {
     if (this.#backlog?.holds(notice) !== true) this.#say(notice)
   }
 
-  #relay(session: OpenSession, request: Call, options: PeerAskOptions): Promise<JsonRecord> {
+  relay(session: OpenSession, request: Call, options: PeerAskOptions): Promise<JsonRecord> {
     if (this.#session !== session) return Promise.reject(new RpcError(rpcCode.internalError, 'The session is over'))
     if (missingForInput(session.peer.capabilities, request) !== undefined) {
       return Promise.reject(new RpcError(rpcCode.methodNotFound, 'Method not found'))
@@ -329,7 +351,7 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
     return this.questions.relay(request, idOf(options.related), options)
   }
 
-  #tell(session: OpenSession, notice: Call, related: CallContext | undefined): void {
+  tell(session: OpenSession, notice: Call, related: CallContext | undefined): void {
     if (this.#session !== session || this.#backlog?.isFull === true) return
     const relatedTo = idOf(related)
     this.#say(notice, relatedTo === undefined ? {} : { relatedTo })
@@ -343,7 +365,7 @@ class LegacyServerSession implements ServerSession, CallHost, AskedClient {
   }
 
   #reportUnexpected(): void {
-    this.#onDiagnostic?.({
+    this.onDiagnostic?.({
       level: 'debug',
       code: 'unexpected-response',
       message: 'The client answered a question that is not open; the answer was dropped.',

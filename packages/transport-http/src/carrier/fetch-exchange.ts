@@ -1,6 +1,6 @@
 import type { Principal, WireHints } from '@atenea/mcpcompat'
 import { Rider, type Wheel } from '../wheel.ts'
-import type { BodySink, HeaderFields, HttpExchange } from './http-exchange.ts'
+import type { BodySink, ExchangeWatcher, HeaderFields, HttpExchange } from './http-exchange.ts'
 import { nobody } from './nobody.ts'
 
 /** Bytes that wait in a stream before its writer is asked to wait too. */
@@ -19,7 +19,7 @@ export class FetchExchange implements HttpExchange {
   readonly #encoder = new TextEncoder()
   #respond: (response: Response) => void = () => undefined
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined
-  #onGone: (() => void) | undefined
+  #watcher: ExchangeWatcher | undefined
   #gone = false
   #over = false
   #relief: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
@@ -52,12 +52,12 @@ export class FetchExchange implements HttpExchange {
     void reading.run(this.#request.body)
   }
 
-  watch(onGone: () => void): void {
+  watch(watcher: ExchangeWatcher): void {
     if (this.gone) {
-      onGone()
+      watcher.gone(this)
       return
     }
-    this.#onGone = onGone
+    this.#watcher = watcher
     this.#request.signal.addEventListener('abort', this.#left)
   }
 
@@ -121,15 +121,15 @@ export class FetchExchange implements HttpExchange {
   readonly #left = (): void => {
     if (this.#over) return
     this.#gone = true
-    const onGone = this.#onGone
+    const watcher = this.#watcher
     this.#end()
     this.#relieve()
-    onGone?.()
+    watcher?.gone(this)
   }
 
   #end(): void {
     this.#over = true
-    this.#onGone = undefined
+    this.#watcher = undefined
     this.#request.signal.removeEventListener('abort', this.#left)
   }
 

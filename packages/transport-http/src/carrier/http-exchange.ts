@@ -13,6 +13,11 @@ export interface BodySink {
 /** `too-large`: more than the limit. `not-text`: no UTF-8. `too-slow`: not there in time. */
 export type BodyFault = 'too-large' | 'not-text' | 'too-slow'
 
+/** Whoever has to hear that the client of an exchange has gone. An object, since a closure for each of thousands of streams adds up. */
+export interface ExchangeWatcher {
+  gone(exchange: HttpExchange): void
+}
+
 /**
  * One HTTP request and the way back for its answer, whichever server it came through. It is answered either by `whole`, or by
  * `open` followed by any number of `write` and one `finish`. Nothing here throws when the client is gone; it is just not written.
@@ -30,8 +35,8 @@ export interface HttpExchange extends HttpHead {
   commonFields: HeaderFields
   /** Reads the body, which is handed on as a whole. At most once. */
   read(maxBytes: number, sink: BodySink): void
-  /** Tells, once, that the client has gone before its answer was complete; at once when it has gone already. */
-  watch(onGone: () => void): void
+  /** Tells, once, that the client has gone before its answer was complete; at once when it has gone already. At most one can watch. */
+  watch(watcher: ExchangeWatcher): void
   /** Answers with one body, or with none when it is empty. */
   whole(status: number, fields: HeaderFields, body: string): void
   /** Answers with a stream: its head and its first text leave together. */

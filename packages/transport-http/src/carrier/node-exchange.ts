@@ -1,7 +1,7 @@
 import type { Principal, WireHints } from '@atenea/mcpcompat'
 import { Rider, type Wheel } from '../wheel.ts'
 import { BodyReading, type BodyReader } from './body-reading.ts'
-import type { BodySink, HeaderFields, HttpExchange } from './http-exchange.ts'
+import type { BodySink, ExchangeWatcher, HeaderFields, HttpExchange } from './http-exchange.ts'
 import { nobody } from './nobody.ts'
 
 /** What is used of `net.Socket`. */
@@ -25,6 +25,8 @@ export interface NodeRequest {
    * requests of a server of our own can do that, whose connections nobody else writes to.
    */
   readInto?(reader: BodyReader): boolean
+  /** Lets go of the head, which nobody asks for once an answer has begun that may go on for hours. There with `readInto`. */
+  forget?(): void
 }
 
 /** What is used of `http.ServerResponse`. */
@@ -37,7 +39,7 @@ export interface NodeResponse {
   /** Whether the platform puts what is written into chunks; known once the head is written. */
   chunkedEncoding?: boolean
   writeHead(status: number, fields: string[]): unknown
-  write(text: string): boolean
+  write(text: string | Uint8Array): boolean
   end(text: string): unknown
   writeContinue(): unknown
   on(event: 'close', listener: () => void): unknown
@@ -47,7 +49,10 @@ export interface NodeResponse {
 }
 
 /** The global of Node, where requests of this kind come from. */
-declare const Buffer: { byteLength(text: string): number }
+declare const Buffer: {
+  byteLength(text: string): number
+  from(text: string): Uint8Array
+}
 
 /** Smaller answers fit into what the system keeps for a socket. */
 const largeBody = 16 * 1024
@@ -55,13 +60,12 @@ const largeBody = 16 * 1024
 const maxStalledTurns = 4
 
 const noFields: HeaderFields = []
+const noHeaders: WireHints = Object.freeze({})
 const lastAnswer: HeaderFields = ['Connection', 'close']
 
 /** An exchange of `node:http`, without anything of the web platform in between: that would cost more than all the rest. */
 export class NodeExchange implements HttpExchange {
-  readonly method: string
-  readonly target: string
-  readonly headers: WireHints
+  headers: WireHints
   principal: Principal = nobody
   commonFields: HeaderFields = noFields
   readonly #req: NodeRequest
@@ -69,20 +73,26 @@ export class NodeExchange implements HttpExchange {
   readonly #slowBodies: Wheel
   /** Whether the client sends its body only when it is told to go on. */
   #waits: boolean
-  #reading: BodyReading | undefined
   #relief: Promise<void> | undefined
+  #watcher: ExchangeWatcher | undefined
   /** Whether the chunks of its stream are made here. */
   #framed = false
 
   constructor(req: NodeRequest, res: NodeResponse, slowBodies: Wheel, waits: boolean) {
-    this.method = req.method ?? 'GET'
-    this.target = req.url ?? '/'
     // only set-cookie can be a list, and nobody asks for that
     this.headers = req.headers as WireHints
     this.#req = req
     this.#res = res
     this.#slowBodies = slowBodies
     this.#waits = waits
+  }
+
+  get method(): string {
+    return this.#req.method ?? 'GET'
+  }
+
+  get target(): string {
+    return this.#req.url ?? '/'
   }
 
   get gone(): boolean {
@@ -100,28 +110,18 @@ export class NodeExchange implements HttpExchange {
     }
     const reading = new BodyReading(this, this.#req, maxBytes, sink)
     this.#slowBodies.add(reading)
-    if (this.#req.readInto?.(reading) !== true) this.#readStream(reading)
+    if (this.#req.readInto?.(reading) !== true) readStream(this.#req, reading)
   }
 
-  #readStream(reading: BodyReading): void {
-    this.#reading = reading
-    // the listeners stay as long as the request, which may be a stream for hours, so what was read is not theirs
-    this.#req.on('data', (chunk) => this.#reading?.take(chunk))
-    this.#req.on('end', () => {
-      const read = this.#reading
-      this.#reading = undefined
-      read?.end()
-    })
-  }
-
-  watch(onGone: () => void): void {
+  watch(watcher: ExchangeWatcher): void {
     const res = this.#res
-    if (this.gone) onGone()
-    else if (res.socket === null) this.#watchQueued(onGone)
-    else
-      res.on('close', () => {
-        if (!res.writableFinished) onGone()
-      })
+    if (this.gone) {
+      watcher.gone(this)
+      return
+    }
+    this.#watcher = watcher
+    if (res.socket === null) this.#watchQueued()
+    else res.on('close', () => this.#closed())
   }
 
   whole(status: number, fields: HeaderFields, body: string): void {
@@ -137,12 +137,18 @@ export class NodeExchange implements HttpExchange {
     if (this.gone) return
     const res = this.#res
     res.writeHead(200, [...fields, ...this.commonFields])
-    // The platform writes each chunk in four pieces, which costs more than all the rest of an event.
-    if (res.chunkedEncoding === true && this.#req.readInto !== undefined) {
-      res.chunkedEncoding = false
-      this.#framed = true
+    if (this.#req.forget !== undefined) {
+      // The platform writes each chunk in four pieces, which costs more than all the rest of an event.
+      if (res.chunkedEncoding === true) {
+        res.chunkedEncoding = false
+        this.#framed = true
+      }
+      this.#req.forget()
+      this.headers = noHeaders
+      this.commonFields = noFields
     }
-    res.write(this.#piece(first))
+    // the head is kept as long as the stream, and as one string only when it is written by itself: bytes do not join it
+    res.write(Buffer.from(this.#piece(first)))
   }
 
   write(text: string): void | Promise<void> {
@@ -166,15 +172,21 @@ export class NodeExchange implements HttpExchange {
     if (this.#res.socket === null) this.#req.socket.destroy()
   }
 
+  #closed(): void {
+    const watcher = this.#watcher
+    this.#watcher = undefined
+    if (!this.#res.writableFinished) watcher?.gone(this)
+  }
+
   /** An answer that waits for its turn on the connection is not told when that closes. */
-  #watchQueued(onGone: () => void): void {
-    const res = this.#res
+  #watchQueued(): void {
     const waiting = waitingOn(this.#req.socket)
-    waiting.add(onGone)
-    res.on('close', () => {
-      waiting.delete(onGone)
-      if (!res.writableFinished) onGone()
-    })
+    const closed = (): void => {
+      waiting.delete(closed)
+      this.#closed()
+    }
+    waiting.add(closed)
+    this.#res.on('close', closed)
   }
 
   #awaitReader(): void {
@@ -197,6 +209,12 @@ export class NodeExchange implements HttpExchange {
       res.once('close', done)
     })
   }
+}
+
+/** By itself: its listeners stay as long as the request, which may be a stream for hours, and hold what is in scope here. */
+function readStream(req: NodeRequest, reading: BodyReading): void {
+  req.on('data', (chunk) => reading.take(chunk))
+  req.on('end', () => reading.end())
 }
 
 const waitingByConnection = new WeakMap<NodeConnection, Set<() => void>>()

@@ -13,7 +13,7 @@ import {
   type WireCodec,
 } from '@atenea/mcpcompat/transport'
 import { jsonFields } from '../carrier/answers.ts'
-import type { HttpExchange } from '../carrier/http-exchange.ts'
+import type { ExchangeWatcher, HttpExchange } from '../carrier/http-exchange.ts'
 import { sseEvent, sseFields } from '../sse/encode.ts'
 import { EventStream, type StreamPolicy } from '../sse/event-stream.ts'
 import { Rider } from '../wheel.ts'
@@ -30,13 +30,16 @@ export interface ExchangeHostOptions {
  * One POST that is one call (MH-POST-01), with nothing before or after it: the answer is JSON when it is all there is to say,
  * and a stream as soon as a notice comes first. A client that goes cancels its call at once (MH-SSE-10, A-47).
  */
-export class ServedExchange extends Rider implements CallHost {
+export class ServedExchange extends Rider implements CallHost, ExchangeWatcher {
   readonly dispatcher: Dispatcher
   readonly #exchange: HttpExchange
   readonly #codec: WireCodec
   readonly #forms: AnswerForms
   readonly #options: ExchangeHostOptions
   #stream: EventStream | undefined
+  /** The call while its client could leave it, and who runs it. */
+  #followed: ServedContext | undefined
+  #runner: CallRunner | undefined
 
   constructor(exchange: HttpExchange, codec: WireCodec, forms: AnswerForms, options: ExchangeHostOptions) {
     super()
@@ -113,13 +116,20 @@ export class ServedExchange extends Rider implements CallHost {
     else this.#exchange.whole(status, sseFields, sseEvent(text))
   }
 
-  /** By itself, since only a call that takes its time needs it. */
+  /** The client has gone. */
+  gone(): void {
+    this.#stream?.leave()
+    this.leave()
+    if (this.#followed !== undefined) {
+      this.#runner?.cancel(this.#followed, new DOMException('The client is gone', 'AbortError'))
+    }
+  }
+
+  /** Only a call that takes its time needs it. */
   #follow(context: ServedContext, runner: CallRunner): void {
-    this.#exchange.watch(() => {
-      this.#stream?.leave()
-      this.leave()
-      runner.cancel(context, new DOMException('The client is gone', 'AbortError'))
-    })
+    this.#followed = context
+    this.#runner = runner
+    this.#exchange.watch(this)
     // Most are answered before they need a stream.
     if (this.#forms.sse && !context.ended && this.#stream === undefined) this.#options.streams.beats.add(this)
   }

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyReader } from '../carrier/body-reading.ts'
 
+const nothing: string[] = []
+const noHeaders = {}
+
 /**
  * Requests for a server of our own, which hand their bodies to whoever reads them as the parser finds them. In the queue of a stream
  * each would wait for three more turns, which costs a tenth of a call. Who does not ask for that gets a stream like any other.
@@ -29,6 +32,12 @@ export function directRequests(Incoming: typeof IncomingMessage): typeof Incomin
       // as the first read of a stream does: says that somebody reads, and lets the connection flow
       this._read(0)
       return true
+    }
+
+    /** See `NodeRequest`. */
+    forget(): void {
+      this.rawHeaders = nothing
+      this.headers = noHeaders
     }
 
     override push(chunk: Uint8Array | null, encoding?: BufferEncoding): boolean {

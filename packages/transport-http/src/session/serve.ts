@@ -17,15 +17,16 @@ import {
   type ServerSession,
 } from '@atenea/mcpcompat/transport'
 import { answerError, jsonFields, retryAfterField } from '../carrier/answers.ts'
-import type { HeaderFields, HttpExchange } from '../carrier/http-exchange.ts'
+import type { ExchangeWatcher, HeaderFields, HttpExchange } from '../carrier/http-exchange.ts'
 import { sseComment, sseEventWithId, sseFields } from '../sse/encode.ts'
 import { EventStream, type StreamPolicy } from '../sse/event-stream.ts'
 import { EventLog, type EventLogOptions, eventId, type LoggedEvent, readEventId } from './event-log.ts'
+import { OpenPost } from './open-post.ts'
 
 /** What all sessions of a handler share. */
 export interface HttpSessionHost {
   readonly dispatcher: Dispatcher
-  readonly session: Omit<CreateServerSessionOptions, 'runner'>
+  readonly session: CreateServerSessionOptions
   readonly streams: StreamPolicy
   readonly log: EventLogOptions
   /** The handshake has succeeded, and the client is about to learn the id of the session. */
@@ -37,28 +38,12 @@ export interface HttpSessionHost {
 /** The stream that belongs to no request; those of requests have numbers of their own. */
 const standalone = 0
 
-/** The POST of one request, until it is answered. */
-interface OpenPost {
-  /** Under which it runs here. */
-  readonly id: RpcId
-  /** As the client gave it, which may be the id of another open request too (A-21). */
-  readonly clientId: RpcId
-  readonly forms: AnswerForms
-  readonly stream: number
-  /** Where the answer goes, unless the client has gone; it may come back for it. */
-  exchange: HttpExchange | undefined
-  /** The stream of events on that exchange, when one was begun. */
-  events: EventStream | undefined
-  /** Whether a stream that is gone had begun, so that the client can ask for the rest of it. */
-  streamed: boolean
-}
-
 /**
  * A legacy session on HTTP: which message of the server goes out on which response. What the messages mean is the business of
  * `createServerSession`. A client that goes does not cancel anything (A-45, LG-HTTP-08): what it was sent as events, and the
  * answers to what it asked in that way, wait for it in the log.
  */
-export class HttpSession implements PeerPort {
+export class HttpSession implements PeerPort, ExchangeWatcher {
   readonly id: string
   readonly principal: Principal
   /** When the client was last heard of, by the clock of the sessions. */
@@ -68,7 +53,8 @@ export class HttpSession implements PeerPort {
   readonly #host: HttpSessionHost
   readonly #runner: CallRunner
   readonly #session: ServerSession
-  readonly #log: EventLog
+  /** Made with the first event, since most sessions have none to tell. */
+  #log: EventLog | undefined
   /** The request that is just being taken. Most are answered before anybody has to look for them. */
   #arriving: OpenPost | undefined
   /** All others that wait for their answers, by the id under which each runs here. */
@@ -87,12 +73,11 @@ export class HttpSession implements PeerPort {
     this.id = id
     this.principal = principal
     this.#host = host
-    this.#log = new EventLog(host.log)
     this.#runner = new CallRunner({
       maxInFlight: host.session.maxInFlight ?? 1_024,
       onDiagnostic: host.session.onDiagnostic,
     })
-    this.#session = createServerSession(host.dispatcher, this, { ...host.session, runner: this.#runner })
+    this.#session = createServerSession(host.dispatcher, this, host.session, this.#runner)
   }
 
   /** The revision that was agreed on. */
@@ -114,15 +99,7 @@ export class HttpSession implements PeerPort {
   /** Takes a request. Its answer goes to this exchange. */
   request(message: RpcRequest, exchange: HttpExchange, forms: AnswerForms): void {
     const id = this.#posts?.has(message.id) === true ? this.#alias(this.#posts) : message.id
-    const post: OpenPost = {
-      id,
-      clientId: message.id,
-      forms,
-      stream: ++this.#lastStream,
-      exchange,
-      events: undefined,
-      streamed: false,
-    }
+    const post = new OpenPost(id, message.id, forms, ++this.#lastStream, exchange)
     this.#arriving = post
     const origin = { principal: exchange.principal, hints: exchange.headers }
     this.#session.receive(id === message.id ? message : { ...message, id }, origin)
@@ -164,9 +141,16 @@ export class HttpSession implements PeerPort {
     if (!this.#primes || post?.exchange === undefined || !post.forms.sse) return false
     const events = this.#streamOf(post)
     void events?.write(`retry: ${retryMs}\n\n`)
-    detach(post)
+    post.detach()
     events?.finish('')
     return true
+  }
+
+  /** The client of the GET stream has gone. One that another stream took the place of has been ended already. */
+  gone(exchange: HttpExchange): void {
+    if (this.#events?.isOn(exchange) !== true) return
+    this.#events.leave()
+    this.#events = undefined
   }
 
   // what the server sends
@@ -228,9 +212,12 @@ export class HttpSession implements PeerPort {
   /** A request that is not answered at once: its client may go, and it may be quiet for long. */
   #attach(post: OpenPost, exchange: HttpExchange): void {
     if (post.forms.sse) this.#streamOf(post)
-    exchange.watch(() => {
-      if (post.exchange === exchange) detach(post)
-    })
+    exchange.watch(post)
+  }
+
+  get #logged(): EventLog {
+    this.#log ??= new EventLog(this.#host.log)
+    return this.#log
   }
 
   #streamOf(post: OpenPost): EventStream | undefined {
@@ -243,7 +230,7 @@ export class HttpSession implements PeerPort {
   #sendRelated(post: OpenPost, message: RpcMessage): void | Promise<void> {
     // before the event is logged, since the stream begins with where the log stands
     const events = this.#streamOf(post)
-    return events?.write(written(this.#log.append(post.stream, encodeMessage(message))))
+    return events?.write(written(this.#logged.append(post.stream, encodeMessage(message))))
   }
 
   #answer(post: OpenPost, answer: RpcResponse): void {
@@ -252,7 +239,7 @@ export class HttpSession implements PeerPort {
     const text = encodeMessage(id === clientId ? answer : { ...answer, id: clientId })
     const opening = this.#opening(answer)
     if (post.streamed || events?.opened === true) {
-      const event = this.#log.append(post.stream, text)
+      const event = this.#logged.append(post.stream, text)
       events?.finish(written(event))
       return
     }
@@ -266,7 +253,7 @@ export class HttpSession implements PeerPort {
       exchange.whole(200, opening === undefined ? jsonFields : [...jsonFields, ...opening], text)
     } else {
       const first = this.#prime(post.stream)
-      const event = this.#log.append(post.stream, text)
+      const event = this.#logged.append(post.stream, text)
       exchange.whole(200, [...sseFields, ...(opening ?? [])], first + written(event))
     }
   }
@@ -294,11 +281,11 @@ export class HttpSession implements PeerPort {
 
   /** An event without a message, so that a client can come back before the first. */
   #prime(stream: number): string {
-    return this.#primes ? `id: ${eventId({ stream, number: this.#log.last })}\ndata:\n\n` : ''
+    return this.#primes ? `id: ${eventId({ stream, number: this.#log?.last ?? 0 })}\ndata:\n\n` : ''
   }
 
   #sendStandalone(message: RpcMessage): void | Promise<void> {
-    const event = this.#log.append(standalone, encodeMessage(message))
+    const event = this.#logged.append(standalone, encodeMessage(message))
     if (this.#events === undefined) return
     this.#delivered = event.number
     return this.#events.write(written(event))
@@ -310,19 +297,16 @@ export class HttpSession implements PeerPort {
     const opening = this.#prime(standalone) || sseComment
     const events = new EventStream(exchange, this.#host.streams, this.#fields(), opening)
     this.#events = events
-    const missed = this.#log.after(standalone, after)
+    const missed = this.#log?.after(standalone, after) ?? []
     this.#delivered = Math.max(this.#delivered, missed.at(-1)?.number ?? 0)
     // its first byte at once, whether there is something to tell or not (C8)
     void events.write(missed.map(written).join(''))
-    exchange.watch(() => {
-      events.leave()
-      if (this.#events === events) this.#events = undefined
-    })
+    exchange.watch(this)
   }
 
   /** The rest of the answer to one request: what was missed, and what is still to come (LG-RESUME-02). */
   #resume(exchange: HttpExchange, last: Pick<LoggedEvent, 'stream' | 'number'>): void {
-    const missed = this.#log.after(last.stream, last.number).map(written).join('')
+    const missed = (this.#log?.after(last.stream, last.number) ?? []).map(written).join('')
     const post = this.#openPosts.find(({ stream }) => stream === last.stream)
     const events = new EventStream(exchange, this.#host.streams, this.#fields())
     void events.write(missed === '' ? sseComment : missed)
@@ -358,15 +342,6 @@ export class HttpSession implements PeerPort {
       else exchange.whole(202, [], '')
     }
   }
-}
-
-/** The client has gone, or was told to come back: what is still to come waits for it. */
-function detach(post: OpenPost): void {
-  const { events } = post
-  post.streamed ||= events?.opened === true
-  post.exchange = undefined
-  post.events = undefined
-  events?.leave()
 }
 
 function sessionEnded(): RpcError {

@@ -46,6 +46,11 @@ export class EventStream extends Rider {
     return this.#opened
   }
 
+  /** Whether it is the answer of this exchange. */
+  isOn(exchange: HttpExchange): boolean {
+    return this.#exchange === exchange
+  }
+
   /** Writes text in the form of events. A promise when the client reads too slowly. */
   write(text: string): void | Promise<void> {
     if (!this.#opened) {

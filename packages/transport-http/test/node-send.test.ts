@@ -64,7 +64,7 @@ test('an answer that is compressed though plain bytes were asked for is refused 
 })
 
 describe.each([
-  ['node:http', (): HttpSend => nodeSend()],
+  ['connections of our own', (): HttpSend => nodeSend()],
   ['fetch', (): HttpSend => createFetchSend()],
 ])('requests by %s', (name, makeSend) => {
   test('arrive whole, and their answers come with status, fields and body', async () => {

@@ -26,7 +26,7 @@ export interface Connected extends AsyncDisposable {
 
 export type TestOptions = Partial<ConnectHttpOptions>
 
-/** Connects with `node:http`, as applications do. */
+/** Connects with `createNodeSend`, as applications do. */
 export async function connect(url: string, options: TestOptions = {}): Promise<Connected> {
   const diagnostics: Diagnostic[] = []
   const send: NodeSend | undefined = options.send === undefined ? createNodeSend() : undefined

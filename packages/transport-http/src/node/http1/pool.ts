@@ -1,3 +1,4 @@
+import { systemClock } from '@atenea/mcpcompat/transport'
 import { Connection, type ConnectionHome } from './connection.ts'
 import type { Dial } from './line.ts'
 
@@ -36,7 +37,7 @@ export class Pool implements ConnectionHome {
   /** A connection that was used before and is still good. */
   take(): Connection | undefined {
     for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
-      if (performance.now() < last.freshUntil) {
+      if (systemClock.now() < last.freshUntil) {
         last.hold(true)
         return last
       }
@@ -70,7 +71,7 @@ export class Pool implements ConnectionHome {
       connection.close()
       return
     }
-    connection.freshUntil = performance.now() + keptMs
+    connection.freshUntil = systemClock.now() + keptMs
     connection.hold(false)
     this.#idle.push(connection)
     this.#sweepAfter(keptMs)
@@ -101,7 +102,7 @@ export class Pool implements ConnectionHome {
     if (this.#sweep !== undefined || ms === Number.POSITIVE_INFINITY) return
     const sweep = (): void => {
       this.#sweep = undefined
-      const now = performance.now()
+      const now = systemClock.now()
       for (const old of this.#idle.filter(({ freshUntil }) => freshUntil <= now)) old.close()
       const [next] = this.#idle.map(({ freshUntil }) => freshUntil).toSorted((a, b) => a - b)
       if (next !== undefined) this.#sweepAfter(Math.max(1, next - now))

@@ -2,7 +2,6 @@ import { legacyRevision, modernRevision } from '@atenea/mcpcompat'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import type { ProbeTarget } from '../src/report.ts'
 import { deadUrl } from './_util/hosts.ts'
@@ -290,6 +289,5 @@ test.concurrent('D13: the processes of a probe are gone when it returns, grandch
   )
   const pids = (report.stderr ?? '').match(/\d+/g)?.map(Number) ?? []
   expect(pids).toHaveLength(2)
-  await sleep(100)
-  expect(pids.filter(lives)).toEqual([])
+  await vi.waitFor(() => expect(pids.filter(lives)).toEqual([]), { timeout: 10_000 })
 })

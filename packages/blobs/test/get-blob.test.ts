@@ -283,11 +283,11 @@ describe('what is stored', () => {
   test('does not outlive the offer of the account by more than that time', async () => {
     const blobs = { [`${alice} ${id.text}`]: { bytes } }
     const server = await pdsServer({ getBlob: (call) => void serving(blobs)(call) })
-    const { client, store } = await clientOf(server, { ttlMs: 200 })
+    const { client, store } = await clientOf(server, { ttlMs: 1_000 })
     await read(client)
     delete blobs[`${alice} ${id.text}`]
     expect(await read(client)).toEqual(bytes)
-    await new Promise((resolve) => void setTimeout(resolve, 250))
+    await new Promise((resolve) => void setTimeout(resolve, 1_050))
     await expect(client.get(alice, id)).rejects.toMatchObject({ kind: 'not-found' })
     expect((await store.stat(id))?.size).toBe(100_000)
   })

@@ -326,11 +326,11 @@ describe('a server that takes its time', () => {
       response.write('a')
       setTimeout(() => response.end('b'), 10)
     })
-    const response = await clientFor(server.origin).request(get(server.origin, silent))
+    const response = await clientFor(server.origin).request(get(server.origin, { idleMs: 700 }))
     const chunks: string[] = []
     for await (const chunk of response.body) {
       chunks.push(String(chunk))
-      await new Promise((resolve) => void setTimeout(resolve, 300))
+      await new Promise((resolve) => void setTimeout(resolve, 900))
     }
     expect(chunks.join('')).toBe('ab')
   })

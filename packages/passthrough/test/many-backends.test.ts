@@ -275,15 +275,15 @@ describe('one backend never hides the others', () => {
         return undefined
       },
     })
-    const { client, rig } = await merged([slow, good()], { waitMs: 100 })
+    const { client, rig } = await merged([slow, good()], { waitMs: 500 })
     const listen = client.send('subscriptions/listen', { notifications: { toolsListChanged: true } })
     await client.next(({ method }) => method === 'notifications/subscriptions/acknowledged')
     const started = performance.now()
     expect(namesIn((await client.ask('tools/list')).value.result, 'tools')).toEqual(['good__fine'])
-    expect(performance.now() - started).toBeGreaterThan(90)
+    expect(performance.now() - started).toBeGreaterThan(450)
     const again = performance.now()
     expect(namesIn((await client.ask('tools/list')).value.result, 'tools')).toEqual(['good__fine'])
-    expect(performance.now() - again).toBeLessThan(90)
+    expect(performance.now() - again).toBeLessThan(450)
     expect(codesIn(rig)).toEqual(['backend-missing'])
     release?.()
     const change = await client.next(({ method }) => method === 'notifications/tools/list_changed')

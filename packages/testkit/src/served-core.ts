@@ -15,6 +15,8 @@ import {
 import type { JsonObject } from '@atenea/mcpcompat'
 
 export interface CreateServedCoreOptions {
+  /** Hears of each call that begins to sleep. */
+  readonly onAsleep?: () => void
   /** Hears of each call whose signal aborted while it slept. */
   readonly onAborted?: () => void
 }
@@ -31,7 +33,7 @@ const model = createMessage({ messages: [{ role: 'user', content: { type: 'text'
 const folders = listRoots()
 
 /** What the shared suites are served: a core with a tool, prompt or resource for each thing that they look at. */
-export function createServedCore({ onAborted }: CreateServedCoreOptions = {}): Core {
+export function createServedCore({ onAsleep, onAborted }: CreateServedCoreOptions = {}): Core {
   let aborted = 0
   const core = createCore({
     info: { name: 'served', version: '1.0.0', title: 'The served core' },
@@ -58,6 +60,7 @@ export function createServedCore({ onAborted }: CreateServedCoreOptions = {}): C
         handler: async ({ ms }, { signal }) =>
           await new Promise<string>((resolve, reject) => {
             const timer = setTimeout(resolve, ms, 'slept')
+            onAsleep?.()
             signal.addEventListener('abort', () => {
               clearTimeout(timer)
               aborted += 1

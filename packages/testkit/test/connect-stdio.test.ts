@@ -97,14 +97,15 @@ describe('a silent server', () => {
     ['refuses', modernRevision, { era: 'modern', revision: modernRevision }],
     ['accepts', legacyRevision, undefined],
   ])('A-06: that answers late and %s initialize', async (how, observed, verdict) => {
-    const { connecting } = connect('late', [modernRevision, how], { siblingAfterMs: false, probeTimeoutMs: 800 })
+    const { connecting } = connect('late', [modernRevision, how], {
+      siblingAfterMs: false,
+      probeTimeoutMs: 800,
+      handshakeTimeoutMs: 20_000,
+    })
     await using connection = await connecting
     await echo(connection, {})
-    await new Promise((resolve) => {
-      setTimeout(resolve, 300)
-    })
+    await vi.waitFor(() => expect(connection.verdict).toEqual(verdict), { timeout: 10_000 })
     expect(connection.observed).toBe(observed)
-    expect(connection.verdict).toEqual(verdict)
   })
 })
 

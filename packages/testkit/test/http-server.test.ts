@@ -1,4 +1,5 @@
 import { createRevisionPolicy, type Dispatcher, type JsonObject, modernRevision, revisionsOf } from '@atenea/mcpcompat'
+import { withResolvers } from '@atenea/mcpcompat/transport'
 import type { CreateHttpHandlerOptions } from '@atenea/transport-http'
 import { describe, expect, test } from 'vitest'
 import { createServedCore } from '../src/served-core.ts'
@@ -473,11 +474,14 @@ describe.each([
 
     test('C20, LG-CANC-01: a cancelled request ends without an answer and frees its id', async () => {
       let aborted = 0
-      const counting = serving(open, () => createServedCore({ onAborted: () => (aborted += 1) }))
+      const asleep = withResolvers<void>()
+      const counting = serving(open, () =>
+        createServedCore({ onAsleep: asleep.resolve, onAborted: () => (aborted += 1) }),
+      )
       await counting(async (carrier) => {
         const session = await openSession(carrier)
         const open5 = session.ask('tools/call', sleepLong, { id: 5 })
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await asleep.promise
         await session.tell({ method: 'notifications/cancelled', params: { requestId: 5 } })
         expect(await new Events(await open5).rest()).toEqual([])
         expect(aborted).toBe(1)
@@ -532,11 +536,12 @@ describe.each([
     })
 
     test('C23: when there are too many sessions, the most silent idle one makes room', async () => {
-      await served(
+      const asleep = withResolvers<void>()
+      await serving(open, () => createServedCore({ onAsleep: asleep.resolve }))(
         async (carrier) => {
           const [first, second] = [await openSession(carrier), await openSession(carrier)]
-          const busy = first.ask('tools/call', { name: 'sleep', arguments: { ms: 300 } })
-          await new Promise((resolve) => setTimeout(resolve, 50))
+          const busy = first.ask('tools/call', { name: 'sleep', arguments: { ms: 1_000 } })
+          await asleep.promise
           const third = await openSession(carrier)
           expect((await second.ask('tools/call', echo)).status).toBe(404)
           expect((await third.ask('tools/call', echo)).status).toBe(200)
@@ -575,11 +580,12 @@ describe.each([
     })
 
     test('C23: when all of them work, one more is refused for now', async () => {
-      await served(
+      const asleep = withResolvers<void>()
+      await serving(open, () => createServedCore({ onAsleep: asleep.resolve }))(
         async (carrier) => {
           const only = await openSession(carrier)
-          const busy = only.ask('tools/call', { name: 'sleep', arguments: { ms: 200 } })
-          await new Promise((resolve) => setTimeout(resolve, 50))
+          const busy = only.ask('tools/call', { name: 'sleep', arguments: { ms: 1_000 } })
+          await asleep.promise
           const refused = await opening(carrier)
           expect([refused.status, await messageOf(refused)]).toMatchObject([503, { id: 4 }])
           await (await busy).text()

@@ -1,5 +1,5 @@
 import { createRevisionPolicy, type Dispatcher, type JsonObject, legacyRevision, revisionsOf } from '@atenea/mcpcompat'
-import { busyError, isSessionId, type PeerSession } from '@atenea/mcpcompat/transport'
+import { busyError, isSessionId, type PeerSession, withResolvers } from '@atenea/mcpcompat/transport'
 import type { CreateHttpHandlerOptions } from '@atenea/transport-http'
 import { describe, expect, test } from 'vitest'
 import { createServedCore } from '../src/served-core.ts'
@@ -211,13 +211,14 @@ describe.each([
 
   test('LG-SESS-05, LG-SESS-07: ends with DELETE, and with it its stream and its calls', async () => {
     let aborted = 0
-    const core = createServedCore({ onAborted: () => (aborted += 1) })
+    const asleep = withResolvers<void>()
+    const core = createServedCore({ onAsleep: asleep.resolve, onAborted: () => (aborted += 1) })
     await served(
       async (carrier) => {
         const session = await openSession(carrier)
         const stream = await session.bare('GET')
         const open = session.ask('tools/call', { name: 'sleep', arguments: { ms: 60_000 } })
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await asleep.promise
         const deleted = await session.bare('DELETE')
         expect([deleted.status, await deleted.text()]).toEqual([204, ''])
         await stream.text()
@@ -441,11 +442,12 @@ describe.each([
   })
 
   test('draining: what runs is answered, streams end, sessions are gone, and no new one is let in', async () => {
-    await served(async (carrier) => {
+    const asleep = withResolvers<void>()
+    const use = async (carrier: HttpCarrier): Promise<void> => {
       const session = await openSession(carrier)
       const stream = await session.bare('GET')
-      const open = session.ask('tools/call', { name: 'sleep', arguments: { ms: 200 } })
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      const open = session.ask('tools/call', { name: 'sleep', arguments: { ms: 1_000 } })
+      await asleep.promise
       const drained = carrier.handler.drain()
       const refused = await session.ask('tools/call', echo, { id: 8 })
       expect([refused.status, await messageOf(refused)]).toMatchObject([503, { id: 8 }])
@@ -454,21 +456,23 @@ describe.each([
       await drained
       await stream.text()
       expect(carrier.handler.sessions).toBe(0)
-    })
+    }
+    await served(use, {}, createServedCore({ onAsleep: asleep.resolve }))
   })
 
   test('draining: what does not end in time is answered with an error', async () => {
-    await served(async (carrier) => {
+    let asleep = 0
+    const use = async (carrier: HttpCarrier): Promise<void> => {
       const session = await openSession(carrier)
       const legacy = session.ask('tools/call', { name: 'sleep', arguments: { ms: 60_000 } })
       const modern = askModern(carrier, 'tools/call', { name: 'sleep', arguments: { ms: 60_000 } })
-      await until(() => carrier.handler.openCalls === 1)
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await until(() => asleep === 2)
       await carrier.handler.drain({ timeoutMs: 50 })
       for (const answer of [await legacy, await modern]) {
         expect(await messageOf(answer)).toMatchObject({ id: 1, error: { code: -32_603 } })
       }
-    })
+    }
+    await served(use, {}, createServedCore({ onAsleep: () => (asleep += 1) }))
   })
 })
 

@@ -126,10 +126,10 @@ describe('A7: a server that asks for credentials on the probe', () => {
   test('gives a person time that is not the time of the probe or of the handshake', async () => {
     protect(result)
     const slow = browser(async (url) => {
-      await new Promise((resolve) => void setTimeout(resolve, 400))
+      await new Promise((resolve) => void setTimeout(resolve, 1_000))
       await fetch(url)
     })
-    const connection = await connect(authorizerOf({ flow: slow }), { probeTimeoutMs: 200 })
+    const connection = await connect(authorizerOf({ flow: slow }), { probeTimeoutMs: 800 })
     expect(connection.observed).toBeDefined()
   })
 
@@ -151,10 +151,10 @@ describe('A7: a server that asks for credentials on the probe', () => {
       }
     })
     const slow = browser(async (url) => {
-      await new Promise((resolve) => void setTimeout(resolve, 400))
+      await new Promise((resolve) => void setTimeout(resolve, 1_000))
       await fetch(url)
     })
-    const connection = await connect(authorizerOf({ flow: slow }), { mode: 'legacy', handshakeTimeoutMs: 200 })
+    const connection = await connect(authorizerOf({ flow: slow }), { mode: 'legacy', handshakeTimeoutMs: 800 })
     expect(connection.observed).toBe(createRevisionPolicy().legacy[0])
     expect(shown).toHaveLength(1)
   })

@@ -2,8 +2,9 @@ import { clientCapabilitiesForModern, serverCapabilitiesForLegacy } from '../bri
 import type { Peer } from '../contract/context.ts'
 import type { Implementation, ServerView } from '../contract/dispatcher.ts'
 import { RpcError, rpcCode } from '../jsonrpc/errors.ts'
-import { isJsonObject, type JsonObject, type JsonRecord, toObject } from '../jsonrpc/json.ts'
+import { isJsonObject, type JsonObject, type JsonRecord, toObject, toText } from '../jsonrpc/json.ts'
 import { isImplementation } from '../meta.ts'
+import { remembered } from '../remembered.ts'
 import type { RevisionPolicy } from '../revisions.ts'
 import { featuresOf, type LegacyFeatures } from './features.ts'
 
@@ -18,9 +19,27 @@ export interface Handshake {
   readonly declared: JsonObject
 }
 
-/** Reads `initialize` (LG-LIFE-01, -06, -07). Throws an `RpcError` when it is malformed or no legacy revision is served. */
+/** Longer ones are not kept; clients say who they are in a few hundred characters. */
+const maxKeptLength = 2_000
+
+const readersOf = new WeakMap<RevisionPolicy, (text: string) => Handshake>()
+
+/**
+ * Reads `initialize` (LG-LIFE-01, -06, -07). Throws an `RpcError` when it is malformed or no legacy revision is served. Clients that say
+ * the same get the same object: most of the thousands that a server has are of a few kinds.
+ */
 export function readInitialize(params: JsonRecord, policy: RevisionPolicy): Handshake {
-  const { protocolVersion, capabilities, clientInfo } = toObject(params)
+  const text = toText(params)
+  if (text.length > maxKeptLength) return read(toObject(params), policy)
+  let known = readersOf.get(policy)
+  if (known === undefined) {
+    known = remembered((said) => read(JSON.parse(said) as JsonObject, policy))
+    readersOf.set(policy, known)
+  }
+  return known(text)
+}
+
+function read({ protocolVersion, capabilities, clientInfo }: JsonObject, policy: RevisionPolicy): Handshake {
   if (typeof protocolVersion !== 'string') throw invalid('protocolVersion must be a string')
   if (!isJsonObject(capabilities)) throw invalid('capabilities must be an object')
   if (!isImplementation(clientInfo)) throw invalid('clientInfo must be an object with the strings name and version')

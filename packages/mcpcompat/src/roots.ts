@@ -19,7 +19,6 @@ export function rootFault(uri: string): string | undefined {
   const segments = path.split('/').map(decoded)
   if (segments.includes(undefined)) return 'is not UTF-8 when it is decoded'
   if (segments.some((segment) => segment === '.' || segment === '..')) return 'has a segment . or ..'
-  // oxlint-disable-next-line no-control-regex -- that is what is looked for
   if (segments.some((segment) => /[/\\\0]/.test(segment ?? ''))) return 'has an encoded separator or NUL'
   return undefined
 }

@@ -271,7 +271,7 @@ describe('writing', () => {
       expect(stream.writableLength).toBeGreaterThan(1_000_000)
       await vi.advanceTimersByTimeAsync(2_000)
       expect((await read).error).toMatchObject({ kind: 'closed', message: expect.stringContaining('does not read') })
-      await Promise.all(waiting)
+      await Promise.all(waiting.map((sent) => Promise.resolve(sent)))
       await expect(connection.send(big)).rejects.toMatchObject({ kind: 'closed' })
       await connection[Symbol.asyncDispose]()
     })

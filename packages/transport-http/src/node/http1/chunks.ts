@@ -8,7 +8,7 @@ export interface PieceTaker {
   onPiece(bytes: Buffer, from: number, to: number): void
 }
 
-/** Bytes of extensions that one body may have; nobody reads them. */
+/** Bytes of extensions that one chunk may have; nobody reads them. */
 const maxExtensionBytes = 16_384
 
 const lineFeed = 0x0a
@@ -58,11 +58,12 @@ export class Chunks {
       case 'extension':
         if (byte === carriageReturn) this.#part = 'size-end'
         else if ((byte < 0x20 && byte !== 0x09) || byte === 0x7f) throw new HttpFault('a chunk has a faulty extension')
-        else if (++this.#extensionBytes > maxExtensionBytes) throw new HttpFault('the chunks have too many extensions')
+        else if (++this.#extensionBytes > maxExtensionBytes) throw new HttpFault('a chunk has too many extensions')
         return
       case 'size-end':
         expectByte(byte, lineFeed)
         this.#digits = 0
+        this.#extensionBytes = 0
         this.#part = this.#size === 0 ? 'trailer' : 'data'
         return
       case 'data-return':

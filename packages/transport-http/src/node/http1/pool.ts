@@ -1,4 +1,5 @@
 import { systemClock } from '@atenea/mcpcompat/transport'
+import { systemClock } from '@atenea/mcpcompat/transport'
 import { Connection, type ConnectionHome } from './connection.ts'
 import type { Dial } from './line.ts'
 

@@ -120,6 +120,12 @@ describe('an answer that is in order', () => {
   })
 })
 
+test('a stream of any length may have extensions in its chunks', () => {
+  const chunk = `1;${'x'.repeat(100)}\r\na\r\n`
+  const bytes = Buffer.from(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(1_000)}0\r\n\r\n`)
+  expect(read([bytes], false)).toMatchObject({ isWhole: true, body: 'a'.repeat(1_000) })
+})
+
 describe('an answer that is not', () => {
   test.each([...faulty, ...stricter])('is refused in whatever pieces it comes: $name', (sample) => {
     const bytes = bytesOf(sample)

@@ -1,9 +1,13 @@
-import type { HttpSend } from '@atenea/transport-http'
-import type { SignIns, SignInSurroundings } from './sign-ins.ts'
+import type { Authorizer, HttpSend } from '@atenea/transport-http'
+import { LazyAuthorizer } from './lazy-authorizer.ts'
+import { signInFolder } from './sign-in-folder.ts'
+import type { SignInSetting } from './sign-in-setting.ts'
+import type { SignIns, SignInSurroundings, SignInTarget } from './sign-ins.ts'
 
-/** Sign-ins at servers whose code is loaded with the first server that is reached by HTTP. */
+/** Sign-ins at servers, whose code is loaded for the first server that wants one, or where one is kept. */
 export class LazySignIns implements Disposable {
   readonly #around: Omit<SignInSurroundings, 'send'>
+  readonly #authorizers = new Map<string, Authorizer>()
   #loading: Promise<SignIns> | undefined
   #loaded: SignIns | undefined
 
@@ -11,11 +15,16 @@ export class LazySignIns implements Disposable {
     this.#around = around
   }
 
-  async load(send: HttpSend): Promise<SignIns> {
-    this.#loading ??= import('./sign-ins.ts').then(
-      ({ SignIns }) => (this.#loaded = new SignIns({ ...this.#around, send })),
-    )
-    return await this.#loading
+  /** What authorizes requests to a server, the same one for all connections to it. */
+  of(target: SignInTarget, send: HttpSend): Authorizer {
+    const { name, setting } = target
+    let authorizer = this.#authorizers.get(name)
+    if (authorizer === undefined) {
+      const make = async (): Promise<Authorizer> => (await this.#load(send)).of(target)
+      authorizer = new LazyAuthorizer(make, hasOwn(setting) || this.#keepsAny())
+      this.#authorizers.set(name, authorizer)
+    }
+    return authorizer
   }
 
   /** Why somebody has to sign in at a server; `undefined` when nobody has to, as far as known. */
@@ -34,4 +43,26 @@ export class LazySignIns implements Disposable {
   [Symbol.dispose](): void {
     this.#loaded?.[Symbol.dispose]()
   }
+
+  async #load(send: HttpSend): Promise<SignIns> {
+    this.#loading ??= import('./sign-ins.ts').then(
+      ({ SignIns }) => (this.#loaded = new SignIns({ ...this.#around, send })),
+    )
+    return await this.#loading
+  }
+
+  /** Whether a sign-in of this user may be kept, at whichever server. */
+  #keepsAny(): boolean {
+    try {
+      return process.getBuiltinModule('node:fs').existsSync(signInFolder(this.#around.environment))
+    } catch {
+      // without a home directory nothing is kept
+      return false
+    }
+  }
+}
+
+/** Whether the setting itself holds what authorizes. */
+function hasOwn({ way, client, tokenFile }: SignInSetting): boolean {
+  return way === 'client' || client !== undefined || tokenFile !== undefined
 }

@@ -1,4 +1,4 @@
-import { printErr, type Redactor, stateDir } from '@atenea/cli'
+import { printErr, type Redactor } from '@atenea/cli'
 import type { OnDiagnostic } from '@atenea/mcpcompat'
 import type { AuthFields, Authorizer, HttpSend } from '@atenea/transport-http'
 import {
@@ -18,7 +18,7 @@ import {
   hasBrowser,
   signInPromptText,
 } from '@atenea/transport-http/oauth/node'
-import { join } from 'node:path'
+import { signInFolder } from './sign-in-folder.ts'
 import type { SignInSetting } from './sign-in-setting.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -40,7 +40,7 @@ const waitMs = 45_000
 /** Where the sign-ins of this user are; in memory where there is no home directory, as in a container. */
 export function signInStore(environment: Environment): SignInStore {
   try {
-    return createFileSignInStore(join(stateDir(environment), 'oauth'))
+    return createFileSignInStore(signInFolder(environment))
   } catch {
     return createMemorySignInStore()
   }

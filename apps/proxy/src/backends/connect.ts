@@ -11,6 +11,7 @@ import type { BackendSetting } from '../settings.ts'
 import { createChildLog } from './child-log.ts'
 import type { Children } from './children.ts'
 import { EarlyServer } from './early-server.ts'
+import { connectOverHttp } from './http.ts'
 import { withKnownEra } from './known-era.ts'
 import { withPatience } from './patience.ts'
 import { processKey } from './process-key.ts'
@@ -69,11 +70,7 @@ function connectOf(setting: BackendSetting, around: BackendSurroundings): Connec
       return socketConnect(target.path, around)
     case 'http':
     case 'sse':
-      // What speaks HTTP is loaded with the first such server.
-      return async (options) => {
-        const { connectOverHttp } = await import('./http.ts')
-        return await connectOverHttp(setting, target, options, around)
-      }
+      return async (options) => await connectOverHttp(setting, target, options, around)
   }
 }
 

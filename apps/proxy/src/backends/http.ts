@@ -9,7 +9,7 @@ import type { BackendSurroundings } from './connect.ts'
 /** All servers share the connections that are kept alive. */
 const send = createNodeSend()
 
-/** Connects to a server that is reached by HTTP. Loaded with the first one. */
+/** Connects to a server that is reached by HTTP. */
 export async function connectOverHttp(
   setting: BackendSetting,
   { kind, url, headers }: BackendSetting['target'] & { readonly kind: 'http' | 'sse' },
@@ -17,7 +17,7 @@ export async function connectOverHttp(
   around: BackendSurroundings,
 ): Promise<ClientConnection> {
   const { verdicts, maxMessageBytes } = around
-  const authorization = await authorizationOf(setting, url, headers, around)
+  const authorization = authorizationOf(setting, url, headers, around)
   const common = { send, headers, authorization, maxMessageBytes, payload: 'text' } as const
   if (kind === 'http') {
     // The proxy has limits of its own, which progress can move.
@@ -41,13 +41,13 @@ export async function connectOverHttp(
 }
 
 /** Credentials that the operator gave are the only ones; else somebody can sign in. */
-async function authorizationOf(
+function authorizationOf(
   { name, signIn }: BackendSetting,
   url: string,
   headers: Readonly<Record<string, string>>,
   { signIns }: BackendSurroundings,
-): Promise<Authorizer | undefined> {
+): Authorizer | undefined {
   const given =
     Object.keys(headers).some((key) => key.toLowerCase() === 'authorization') || new URL(url).username !== ''
-  return given ? undefined : (await signIns.load(send)).of({ name, url, setting: signIn })
+  return given ? undefined : signIns.of({ name, url, setting: signIn }, send)
 }

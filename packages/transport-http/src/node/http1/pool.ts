@@ -1,5 +1,4 @@
 import { systemClock } from '@atenea/mcpcompat/transport'
-import { systemClock } from '@atenea/mcpcompat/transport'
 import { Connection, type ConnectionHome } from './connection.ts'
 import type { Dial } from './line.ts'
 

@@ -2,8 +2,9 @@ import type { RpcErrorObject } from './jsonrpc/message.ts'
 import { type JsonObject, type JsonRecord, type JsonValue, toObject } from './jsonrpc/json.ts'
 import { omitMembers } from './jsonrpc/edit.ts'
 import { rpcCode } from './jsonrpc/errors.ts'
-import { JsonText } from './jsonrpc/json-text.ts'
+import type { JsonText } from './jsonrpc/json-text.ts'
 import { isLogLevel } from './log-levels.ts'
+import { memberOf } from './member.ts'
 import type { RevisionOffer } from './revisions.ts'
 
 /** Keys of `_meta` that the protocol defines. */
@@ -34,24 +35,8 @@ const emptyMeta: JsonObject = Object.freeze({})
 
 /** The `_meta` of a params object. Of source text only this member is parsed, so arguments stay as they came. */
 export function metaOf(params: JsonRecord | undefined): JsonValue | undefined {
-  if (!JsonText.is(params)) return params?.['_meta']
-  const meta = params.member('_meta')
-  if (meta === undefined) return undefined
-  const { text } = meta
-  if (text === lastMeta.text) return lastMeta.value
-  const { value } = meta
-  // A slice of a text keeps all of it alive.
-  if (params.text.length <= maxRememberedParams) lastMeta = { text, value }
-  return value
+  return memberOf(params, '_meta')
 }
-
-/**
- * The `_meta` that was read last: nearly every client says the same in every request, and a proxy is mostly asked by one at a time. Parsed
- * values are never changed, so one can stand for all.
- */
-let lastMeta: { readonly text: string; readonly value: JsonValue | undefined } = { text: '', value: undefined }
-
-const maxRememberedParams = 4_096
 
 /** A guard for values that came out of a parser, where no other kind of object occurs. */
 function isObject(value: JsonValue | undefined): value is JsonObject {

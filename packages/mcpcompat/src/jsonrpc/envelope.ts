@@ -1,6 +1,7 @@
 import type { JsonValue } from './json.ts'
 import { JsonText } from './json-text.ts'
-import { expectEnd, MemberCursor, type MemberSpan, readTable, skipSpace, skipValue } from './scan.ts'
+import { KnownMeta } from './known-meta.ts'
+import { expectEnd, MemberCursor, skipSpace, skipValue, standsAt } from './scan.ts'
 
 /** The members of a JSON-RPC message: small ones parsed, payloads left as text. Absent ones are `undefined`. */
 export interface Envelope {
@@ -34,9 +35,8 @@ export function splitEnvelope(text: string): Envelope | 'array' | 'other' {
     error: undefined,
   }
   const cursor = new MemberCursor(text, start)
+  readHead(text, cursor, envelope)
   while (cursor.nextKey()) {
-    const isPayload = cursor.key === 'params' || cursor.key === 'result' || cursor.key === 'error'
-    if (!isPayload) cursor.end = skipValue(text, cursor.start)
     switch (cursor.key) {
       case 'jsonrpc':
         envelope.jsonrpc = smallValue(text, cursor)
@@ -48,35 +48,75 @@ export function splitEnvelope(text: string): Envelope | 'array' | 'other' {
         envelope.method = smallValue(text, cursor)
         break
       case 'params':
-        envelope.params = payload(text, cursor)
+        envelope.params = payload(text, cursor, paramsMeta)
         break
       case 'result':
-        envelope.result = payload(text, cursor)
+        envelope.result = payload(text, cursor, resultMeta)
         break
       case 'error':
-        envelope.error = payload(text, cursor)
+        envelope.error = payload(text, cursor, undefined)
         break
+      default:
+        cursor.end = skipValue(text, cursor.start)
     }
   }
   expectEnd(text, cursor.end)
   return envelope
 }
 
+const usualHead = '{"jsonrpc":"2.0","id":'
+
+/** Reads the version and the id where they stand as nearly every program writes them; whatever else is left to the cursor. */
+function readHead(text: string, cursor: MemberCursor, envelope: Envelope): void {
+  if (!standsAt(text, usualHead, 0)) return
+  let at = usualHead.length
+  // So many digits are an exact number, and no number begins with a nought.
+  const most = at + (text.charCodeAt(at) === 0x30 ? 1 : 15)
+  let id = 0
+  for (; at < most; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    if (!(digit >= 0 && digit <= 9)) break
+    id = id * 10 + digit
+  }
+  if (at === usualHead.length || text.charCodeAt(at) !== 0x2c /* , */) return
+  envelope.jsonrpc = '2.0'
+  envelope.id = id
+  cursor.startAfter(at)
+}
+
+/** Requests and answers are read in turns, and peers say of themselves what is not said of others. */
+const paramsMeta = new KnownMeta()
+const resultMeta = new KnownMeta()
+
 /** The members of a payload are found on the way over it, so that nobody has to walk over it again. */
-function payload(text: string, cursor: MemberCursor): JsonText {
+function payload(text: string, cursor: MemberCursor, known: KnownMeta | undefined): JsonText {
   const { start } = cursor
   if (text.charCodeAt(start) !== 0x7b /* { */) {
     cursor.end = skipValue(text, start)
-    return new JsonText(text.slice(start, cursor.end))
+    return JsonText.checked(text.slice(start, cursor.end))
   }
   const inner = new MemberCursor(text, start)
-  const table = readTable(inner, start)
+  const keys: string[] = []
+  const places: number[] = []
+  let meta: JsonText | undefined
+  while (inner.nextKey()) {
+    const isMeta = known !== undefined && inner.key === '_meta'
+    const same = isMeta ? known.find(text, inner.start) : undefined
+    inner.end = same === undefined ? skipValue(text, inner.start) : inner.start + same.text.length
+    // Of several the last one counts.
+    if (isMeta) meta = same ?? known.keep(text, inner.start, inner.end)
+    keys.push(inner.key)
+    places.push(inner.keyStart - start, inner.start - start, inner.end - start)
+  }
   cursor.end = inner.end
-  return JsonText.scanned(text.slice(start, inner.end), table)
+  return JsonText.scanned(text.slice(start, inner.end), { keys, places }, meta)
 }
 
-/** What `JSON.parse` gives for text that is known to be JSON, without its cost for the plain strings and numbers of an envelope. */
-function smallValue(text: string, { start, end }: MemberSpan): JsonValue {
+/** Goes over a value and gives what `JSON.parse` would, without its cost for the plain strings and numbers of an envelope. */
+function smallValue(text: string, cursor: MemberCursor): JsonValue {
+  const { start } = cursor
+  const end = skipValue(text, start)
+  cursor.end = end
   const first = text.charCodeAt(start)
   if (first === 0x22) {
     const content = text.slice(start + 1, end - 1)

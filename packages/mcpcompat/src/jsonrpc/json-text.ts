@@ -20,8 +20,12 @@ export class JsonText {
   #keys: readonly string[] | undefined
   /** What this was cut out of: it has the same members, and some more. */
   #whole: JsonText | undefined
-  /** Members that somebody looked at, by their place in the table. */
-  #looked: (JsonText | undefined)[] | undefined
+  /** Which members were cut out, until somebody needs the others together. */
+  #omitted: ((key: string) => boolean) | undefined
+  /** Members that somebody looked at: a chain, since there are few. */
+  #looked: Looked | undefined
+  /** Whether the text is known to be JSON. */
+  #isChecked = false
   #isLine = false
   #line: string | undefined
 
@@ -43,10 +47,18 @@ export class JsonText {
     this.#text = text
   }
 
-  /** Text of an object whose members were found already. */
-  static scanned(text: string, table: MemberTable): JsonText {
+  /** Text that is known to be JSON. */
+  static checked(text: string): JsonText {
     const json = new JsonText(text)
+    json.#isChecked = true
+    return json
+  }
+
+  /** Text of an object whose members were found already. `meta` is its last member `_meta`, where it has one that somebody has looked at. */
+  static scanned(text: string, table: MemberTable, meta?: JsonText): JsonText {
+    const json = JsonText.checked(text)
     json.#table = table
+    if (meta !== undefined) json.#looked = { key: '_meta', member: meta, next: undefined }
     return json
   }
 
@@ -73,39 +85,24 @@ export class JsonText {
 
   /** The same object without some of its members. Of members that were given twice, the one that counts is kept. */
   without(omitted: (key: string) => boolean): JsonText {
-    const { keys, places } = this.#scan()
-    const isPast = overtaken(keys)
-    const kept: string[] = []
-    let members = ''
-    // What stands side by side is cut out in one piece.
-    let from = -1
-    let to = -1
-    for (let index = 0; index < keys.length; index++) {
-      const key = keys[index] as string
-      if (omitted(key) || isPast?.[index] === true) {
-        if (from >= 0) members = joined(members, this.text.slice(from, to))
-        from = -1
-        continue
-      }
-      kept.push(key)
-      if (from < 0) from = places[index * 3] as number
-      to = places[index * 3 + 2] as number
-    }
-    if (kept.length === keys.length) return this
-    if (from >= 0) members = joined(members, this.text.slice(from, to))
-    const json = JsonText.ofMembers(members, kept)
+    const keys = this.#names()
+    if (!keys.some(omitted) && overtaken(keys) === undefined) return this
+    const json = new JsonText('')
+    json.#text = undefined
     json.#whole = this
+    json.#omitted = omitted
     return json
   }
 
   /** The whole source text. */
   get text(): string {
-    this.#text ??= `{${this.#members}}`
+    this.#text ??= `{${this.members}}`
     return this.#text
   }
 
   /** The text between the braces of an object, empty when it has no members. A `SyntaxError` when the text is no object. */
   get members(): string {
+    if (this.#omitted !== undefined) this.#cut(this.#omitted)
     if (this.#members === undefined) {
       const text = this.text.trim()
       if (!text.startsWith('{') || !text.endsWith('}')) throw new SyntaxError('JSON text is not an object')
@@ -133,13 +130,16 @@ export class JsonText {
 
   /** The parsed value, the same one every time. Numbers beyond 2^53 lose digits here, which is why relays do not look. */
   get value(): JsonValue {
-    if (this.#value === undefined) this.#value = plainString(this.text) ?? (JSON.parse(this.text) as JsonValue)
+    if (this.#value === undefined) {
+      this.#value = plainString(this.text, this.#isChecked) ?? (JSON.parse(this.text) as JsonValue)
+    }
     return this.#value
   }
 
   /** Whether the value is an object, judged by its first character. */
   get isObject(): boolean {
-    return this.#members !== undefined || this.#table !== undefined || /^[ \t\r\n]*\{/.test(this.text)
+    if (this.#members !== undefined || this.#table !== undefined || this.#whole !== undefined) return true
+    return this.text.startsWith('{') || /^[ \t\r\n]*\{/.test(this.text)
   }
 
   /** Where the top-level members of an object are in `text`, by first appearance; the last of equal keys counts. */
@@ -178,16 +178,17 @@ export class JsonText {
 
   /** The source text of one top-level member, or `undefined`. */
   member(key: string): JsonText | undefined {
-    if (this.#whole !== undefined) return this.#keys?.includes(key) === true ? this.#whole.member(key) : undefined
-    const { keys, places } = this.#scan()
-    const index = keys.lastIndexOf(key)
-    if (index < 0) return undefined
-    this.#looked ??= []
-    let member = this.#looked[index]
-    if (member === undefined) {
-      member = new JsonText(this.text.slice(places[index * 3 + 1], places[index * 3 + 2]))
-      this.#looked[index] = member
+    if (this.#whole !== undefined) return this.#lacks(key) ? undefined : this.#whole.member(key)
+    for (let looked = this.#looked; looked !== undefined; looked = looked.next) {
+      if (looked.key === key) return looked.member
     }
+    const { keys, places } = this.#scan()
+    // A loop, since the engine's own search backwards is slow.
+    let index = keys.length - 1
+    while (index >= 0 && keys[index] !== key) index--
+    if (index < 0) return undefined
+    const member = JsonText.checked(this.text.slice(places[index * 3 + 1], places[index * 3 + 2]))
+    this.#looked = { key, member, next: this.#looked }
     return member
   }
 
@@ -196,13 +197,52 @@ export class JsonText {
   }
 
   #names(): readonly string[] {
+    if (this.#omitted !== undefined) this.#cut(this.#omitted)
     return this.#keys ?? this.#scan().keys
+  }
+
+  /** Whether a member that the whole may have was cut out. */
+  #lacks(key: string): boolean {
+    return this.#omitted === undefined ? this.#keys?.includes(key) !== true : this.#omitted(key)
+  }
+
+  #cut(omitted: (key: string) => boolean): void {
+    this.#omitted = undefined
+    const whole = this.#whole as JsonText
+    const { keys, places } = whole.#scan()
+    const isPast = overtaken(keys)
+    const kept: string[] = []
+    let members = ''
+    // What stands side by side is cut out in one piece.
+    let from = -1
+    let to = -1
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as string
+      if (omitted(key) || isPast?.[index] === true) {
+        if (from >= 0) members = joined(members, whole.text.slice(from, to))
+        from = -1
+        continue
+      }
+      kept.push(key)
+      if (from < 0) from = places[index * 3] as number
+      to = places[index * 3 + 2] as number
+    }
+    if (from >= 0) members = joined(members, whole.text.slice(from, to))
+    this.#members = members
+    this.#keys = kept
   }
 
   #scan(): MemberTable {
     this.#table ??= scanMembers(this.text)
     return this.#table
   }
+}
+
+/** A member that somebody looked at. */
+interface Looked {
+  readonly key: string
+  readonly member: JsonText
+  readonly next: Looked | undefined
 }
 
 /** Looking through a short list is faster than making a set of it. */
@@ -228,11 +268,11 @@ function joined(before: string, piece: string): string {
 }
 
 /** What `JSON.parse` gives for the text of a string without escapes, without its cost; `undefined` for everything else. */
-function plainString(text: string): string | undefined {
+function plainString(text: string, isChecked: boolean): string | undefined {
   const last = text.length - 1
   if (last < 1 || text.charCodeAt(0) !== 0x22 || text.charCodeAt(last) !== 0x22) return undefined
   const content = text.slice(1, last)
-  return isPlain.test(content) ? content : undefined
+  return (isChecked ? !content.includes('\\') : isPlain.test(content)) ? content : undefined
 }
 
 // oxlint-disable-next-line no-control-regex -- they are what a JSON string must not hold

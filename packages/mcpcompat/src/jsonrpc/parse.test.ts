@@ -247,6 +247,67 @@ test('both modes give the same verdict and the same values for any envelope', ()
   )
 })
 
+test('a head as most programs write it is judged like any other', () => {
+  const ids = ['', '0', '00', '01', '7', '-1', '1.5', '1e3', '1 ', '"1"', 'null', '123456789012345', '1234567890123456']
+  const tails = ['', '}', ',}', ',,"method":"m"}', ',"method":"m"}', ' ,"method":"m"} ', ',"id":2,"result":{}}']
+  const more = [',"jsonrpc":"1.0","method":"m"}', ',"params":{},"method":"m"}', ',"error":{"code":1,"message":"m"}}']
+  const heads = [
+    '{"jsonrpc":"2.0","id":',
+    ' {"jsonrpc":"2.0","id":',
+    '{"jsonrpc":"2.0" ,"id":',
+    '{"jsonrpc":"2.0","id" :',
+  ]
+  for (const head of heads) {
+    for (const id of [...ids, '9007199254740991', '9007199254740992']) {
+      for (const tail of [...tails, ...more]) {
+        const text = head + id + tail
+        expect(plain(parseMessage(text, 'text')), text).toEqual(plain(parseMessage(text, 'parsed')))
+      }
+    }
+  }
+})
+
+test('a `_meta` that was read before is found as it stands, and nothing that only begins like it', () => {
+  const metas = [
+    '{}',
+    '{"a":1}',
+    '{"a":1 }',
+    '{"a":1,"b":{}}',
+    '{"a":{"b":[]}}',
+    '{"a":9007199254740993}',
+    '[]',
+    '"{}"',
+    '1',
+  ]
+  const pieces = fc.constantFrom(
+    ...metas.map((meta) => `"_meta":${meta}`),
+    ...metas.map((meta) => `"_meta" : ${meta}`),
+    ...metas.map((meta) => `"\\u005fmeta":${meta}`),
+    '"_meta":{}}',
+    '"_meta":{"a":1}x',
+    '"_meta":{"a":1',
+    '"name":"n"',
+  )
+  const kinds = fc.constantFrom('"method":"m","params"', '"result"', '"error"')
+  const message = fc
+    .tuple(kinds, fc.array(pieces, { maxLength: 3 }))
+    .map(([kind, members]) => rpc(`"id":1,${kind}:{${members.join(',')}}`))
+  fc.assert(
+    fc.property(fc.array(message, { minLength: 1, maxLength: 4 }), (texts) => {
+      for (const text of texts) {
+        const found = parseMessage(text, 'text')
+        expect(plain(found)).toEqual(plain(parseMessage(text, 'parsed')))
+        const payload = found.kind === 'request' ? found.params : found.kind === 'result' ? found.result : undefined
+        if (!JsonText.is(payload)) continue
+        expect(text).toContain(payload.text)
+        expect(payload.member('_meta')?.text).toBe(new JsonText(payload.text).member('_meta')?.text)
+        expect(payload.duplicates).toEqual(new JsonText(payload.text).duplicates)
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})
+
 test('the split finds what JSON.parse finds', () => {
   const object = fc.dictionary(
     fc.constantFrom('jsonrpc', 'id', 'method', 'params', 'result', 'error', 'other'),

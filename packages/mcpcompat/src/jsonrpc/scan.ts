@@ -95,6 +95,12 @@ export class MemberCursor {
     if (text.charCodeAt(this.end) !== openBrace) throw syntaxErrorAt(text, this.end)
   }
 
+  /** Begins behind a member that was read already: `at` is after its value, where a comma stands. */
+  startAfter(at: number): void {
+    this.#first = false
+    this.end = at
+  }
+
   /** Goes to the next member. False at the end of the object. */
   next(): boolean {
     if (!this.nextKey()) return false
@@ -126,6 +132,11 @@ export class MemberCursor {
   }
 }
 
+/** The same as `text.startsWith(part, at)`, which the engine does character by character; it compares whole strings by words. */
+export function standsAt(text: string, part: string, at: number): boolean {
+  return text.slice(at, at + part.length) === part
+}
+
 /** Throws unless nothing but white space follows. */
 export function expectEnd(text: string, at: number): void {
   const end = skipSpace(text, at)
@@ -134,13 +145,14 @@ export function expectEnd(text: string, at: number): void {
 
 /** The position of the next character that is not JSON white space. */
 export function skipSpace(text: string, at: number): number {
-  for (;;) {
+  // To look behind the end would make every look at a text slower from then on.
+  for (; at < text.length; at++) {
     const code = text.charCodeAt(at)
     // Programs write no space, so this is how it nearly always ends.
     if (code > 0x20) return at
     if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at
-    at++
   }
+  return at
 }
 
 const bitLevels = 30

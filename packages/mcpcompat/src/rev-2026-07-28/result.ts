@@ -10,9 +10,6 @@ import { inputRequestsText } from '../results.ts'
 
 const complete = '"resultType":"complete"'
 
-/** Members that a dispatcher may have written itself. */
-const ownMembers: ReadonlySet<string> = new Set(['resultType', '_meta'])
-
 type FinalOutcome = Outcome & { readonly kind: 'result' }
 
 /**
@@ -43,7 +40,7 @@ export class ResultWriter {
     const { value } = outcome
     const hints = cacheable ? (retried ? noCache : (outcome.hints ?? noCache)) : undefined
     if (JsonText.is(value)) {
-      const usual = hints === undefined && !value.hasAny(ownMembers)
+      const usual = hints === undefined && !value.has('resultType') && !value.has('_meta')
       return usual ? addMembers(value, this.#usual) : this.#completeText(value, hints)
     }
     let added = value['resultType'] === undefined ? complete : ''

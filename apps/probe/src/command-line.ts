@@ -1,4 +1,13 @@
-import { exitCode, type Flags, flag, type HelpText, logFormats, logLevels, type ParsedFlags } from '@atenea/cli'
+import {
+  colourEnvironment,
+  exitCodeTerms,
+  type Flags,
+  flag,
+  type HelpText,
+  logFormats,
+  logLevels,
+  type ParsedFlags,
+} from '@atenea/cli'
 import { legacyRevision } from '@atenea/mcpcompat'
 import { outputFormats } from './output/formats.ts'
 
@@ -84,26 +93,22 @@ export const helpText: HelpText = {
     {
       title: 'Environment',
       terms: [
-        ['NO_COLOR', 'when set, nothing is coloured'],
+        ...colourEnvironment,
         ['NODE_EXTRA_CA_CERTS', 'a file with certificates of authorities to trust besides those of Node'],
       ],
     },
     {
       title: 'Exit codes',
       terms: [
-        [
-          String(exitCode.ok),
-          'fine: a client gets in and no finding reaches --fail-on; diff: B loses and changes nothing',
-        ],
-        [
-          String(exitCode.failed),
-          'findings at or above --fail-on, or no client gets in; diff: B loses or changes something',
-        ],
-        [String(exitCode.usage), 'the command line or the configuration is wrong'],
-        [String(exitCode.authRequired), 'the server wants credentials'],
-        [String(exitCode.unreachable), 'the server cannot be reached or started'],
-        [String(exitCode.toolFailed), 'the tool of --call failed'],
-        [String(exitCode.interrupted), 'interrupted'],
+        ...exitCodeTerms({
+          ok: 'fine: a client gets in and no finding reaches --fail-on; diff: B loses and changes nothing',
+          failed: 'findings at or above --fail-on, or no client gets in; diff: B loses or changes something',
+          usage: 'the command line or the configuration is wrong',
+          authRequired: 'the server wants credentials',
+          unreachable: 'the server cannot be reached or started',
+          toolFailed: 'the tool of --call failed',
+          interrupted: 'interrupted',
+        }),
         ['', 'with several servers the first that applies of 2, 4, 3, 5, 1, 0'],
       ],
     },

@@ -1,6 +1,14 @@
-import { exitCode, type Flags, flag, type HelpText, type ParsedFlags } from '@atenea/cli'
+import { colourEnvironment, exitCodeTerms, type Flags, flag, type HelpText, type ParsedFlags } from '@atenea/cli'
 import { signInEnvironment, signInFlags } from './auth/sign-in-flags.ts'
-import { authEnvironment, authFlags, commonFlags, createFrontFlags, limitFlags } from '@atenea/fronts'
+import {
+  authEnvironment,
+  authFlags,
+  commonFlags,
+  createFrontFlags,
+  folderEnvironment,
+  limitFlags,
+  servingExits,
+} from '@atenea/fronts'
 import { socketFile } from './settings.ts'
 
 const frontFlags = createFrontFlags(socketFile)
@@ -154,22 +162,14 @@ export const helpText: HelpText = {
       terms: [
         ...authEnvironment,
         ...signInEnvironment,
-        ['XDG_CACHE_HOME', 'the cache directory is atenea below it (default: ~/.cache/atenea)'],
-        ['XDG_STATE_HOME', 'the state directory is atenea below it (default: ~/.local/state/atenea)'],
+        ...folderEnvironment,
         ['HTTPS_PROXY, NO_PROXY', 'how servers on HTTP are reached; NODE_EXTRA_CA_CERTS names further authorities'],
-        ['NO_COLOR', 'when set, nothing is coloured'],
+        ...colourEnvironment,
       ],
     },
     {
       title: 'Exit codes',
-      terms: [
-        [String(exitCode.ok), 'ended in order: the client closed stdin, or SIGTERM'],
-        [String(exitCode.failed), 'something unexpected happened'],
-        [String(exitCode.usage), 'the command line or the configuration is wrong'],
-        [String(exitCode.authRequired), 'login: nobody signed in'],
-        [String(exitCode.unreachable), 'a socket or a port cannot be used, or nobody answers there'],
-        [String(exitCode.interrupted), 'interrupted by SIGINT, or by a second signal'],
-      ],
+      terms: exitCodeTerms({ ...servingExits, authRequired: 'login: nobody signed in' }),
     },
     {
       title: 'Examples',

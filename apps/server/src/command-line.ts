@@ -1,5 +1,13 @@
-import { exitCode, type Flags, flag, type HelpText, type ParsedFlags } from '@atenea/cli'
-import { authEnvironment, authFlags, commonFlags, createFrontFlags, limitFlags } from '@atenea/fronts'
+import { colourEnvironment, exitCodeTerms, type Flags, flag, type HelpText, type ParsedFlags } from '@atenea/cli'
+import {
+  authEnvironment,
+  authFlags,
+  commonFlags,
+  createFrontFlags,
+  folderEnvironment,
+  limitFlags,
+  servingExits,
+} from '@atenea/fronts'
 import { accountVariables, atprotoDefaults, maxMessageBlobBytes } from './atproto/atproto-settings.ts'
 import { socketFile } from './settings.ts'
 
@@ -71,20 +79,13 @@ export const helpText: HelpText = {
           'an app password of that account; there is no flag for it, since command lines can be seen',
         ],
         ...authEnvironment,
-        ['XDG_CACHE_HOME', 'the cache directory is atenea below it (default: ~/.cache/atenea)'],
-        ['XDG_STATE_HOME', 'the state directory is atenea below it (default: ~/.local/state/atenea)'],
-        ['NO_COLOR', 'when set, nothing is coloured'],
+        ...folderEnvironment,
+        ...colourEnvironment,
       ],
     },
     {
       title: 'Exit codes',
-      terms: [
-        [String(exitCode.ok), 'ended in order: the client closed stdin, or SIGTERM'],
-        [String(exitCode.failed), 'something unexpected happened'],
-        [String(exitCode.usage), 'the command line or the configuration is wrong'],
-        [String(exitCode.unreachable), 'a socket or a port cannot be used, or nobody answers there'],
-        [String(exitCode.interrupted), 'interrupted by SIGINT, or by a second signal'],
-      ],
+      terms: exitCodeTerms(servingExits),
     },
     {
       title: 'Examples',

@@ -17,6 +17,9 @@ export type HelpSection =
   /** Lines that are shown as they are, such as examples. */
   | { readonly title: string; readonly lines: readonly string[] }
 
+/** What every program heeds. */
+export const colourEnvironment: readonly (readonly [string, string])[] = [['NO_COLOR', 'when set, nothing is coloured']]
+
 const width = 100
 const indent = 2
 const widestTerm = 30

@@ -1,6 +1,7 @@
 // what flags and configuration say
 export type { CommonValues, FrontValues } from './front-flags.ts'
 export { commonFlags, createFrontFlags, limitFlags } from './front-flags.ts'
+export { folderEnvironment, servingExits } from './help-terms.ts'
 export type { AuthConfig, FrontConfig } from './config/front-config.ts'
 export type { ReadFrontSettingsOptions } from './config/read-front-settings.ts'
 export { isUrl, readFrontSettings, socketPath } from './config/read-front-settings.ts'

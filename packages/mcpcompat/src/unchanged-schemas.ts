@@ -1,6 +1,7 @@
 // Types that are the same in every revision for which there are schemas.
 /* oxlint-disable typescript/no-empty-object-type -- an interface keeps its name in declarations, where an alias would be written out in full */
 import * as z from 'zod'
+import { logLevels } from './log-levels.ts'
 
 /** Any object: `_meta`, and settings that have no members yet. */
 export const objectSchema = z.looseObject({})
@@ -13,16 +14,7 @@ export const requestIdSchema = z.union([z.string(), z.int()])
 export const progressTokenSchema = z.union([z.string(), z.int()])
 export const cursorSchema = z.string()
 export const roleSchema = z.enum(['user', 'assistant'])
-export const loggingLevelSchema = z.enum([
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-])
+export const loggingLevelSchema = z.enum(logLevels)
 export type RequestId = z.infer<typeof requestIdSchema>
 export type ProgressToken = z.infer<typeof progressTokenSchema>
 export type Cursor = z.infer<typeof cursorSchema>

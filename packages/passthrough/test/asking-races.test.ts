@@ -5,37 +5,27 @@ import { AskingPool } from '../src/asking-pool.ts'
 import type { BackendClient } from '../src/backend-port.ts'
 import type { Link } from '../src/link.ts'
 import { createMemoryParkStore, type ParkStore } from '../src/index.ts'
-import { answerTo, arrivals, ask, call, everyAsk, given, retry, until } from './_util/asking.ts'
-import { createManualClock } from './_util/manual-clock.ts'
 import {
-  createBackend,
-  createRig,
-  endAll,
-  type FakeBackend,
-  type FrontClient,
-  resultOf,
-  type Rig,
-} from './_util/rig.ts'
+  answerTo,
+  ask,
+  type Bridged,
+  type BridgedOptions,
+  call,
+  createBridged,
+  everyAsk,
+  given,
+  retry,
+  until,
+} from './_util/asking.ts'
+import { createManualClock } from './_util/manual-clock.ts'
+import { endAll, resultOf } from './_util/rig.ts'
 import { turn, type Wire } from './_util/wire.ts'
 
 afterEach(endAll)
 
-type Options = Parameters<typeof createRig>[1] & { readonly backend?: Partial<Parameters<typeof createBackend>[0]> }
-
-interface Bridged {
-  readonly rig: Rig
-  readonly backend: FakeBackend
-  readonly calls: ReturnType<typeof arrivals>
-  readonly client: FrontClient
-}
-
 /** With one connection for calls that may be asked. */
-async function bridged({ backend: about, ...options }: Options = {}): Promise<Bridged> {
-  const backend = createBackend({ kind: 'legacy', maxAskingCalls: 1, ...about })
-  const calls = arrivals(backend)
-  const rig = createRig([backend], { bridgeInput: true, ...options })
-  return { rig, backend, calls, client: await rig.client('modern', { capabilities: everyAsk }) }
-}
+const bridged = async ({ backend, ...options }: BridgedOptions = {}): Promise<Bridged> =>
+  await createBridged({ ...options, backend: { maxAskingCalls: 1, ...backend } })
 
 describe('a client that gives up', () => {
   test('A-43, BR-224: a retry that is cancelled before it is looked at ends the call that waits, and frees its place', async () => {
@@ -105,9 +95,9 @@ test('BR-224: a call that ends before a slow store has noted it takes no room th
 })
 
 describe('a server that is still at a call which was given up', () => {
-  const wait: Options = { backend: { callTimeoutMs: 50 }, parkedMs: 50 }
+  const wait: BridgedOptions = { backend: { callTimeoutMs: 50 }, parkedMs: 50 }
 
-  test.each<[string, Options, (about: Bridged) => Promise<Wire>]>([
+  test.each<[string, BridgedOptions, (about: Bridged) => Promise<Wire>]>([
     [
       'that was cancelled',
       {},

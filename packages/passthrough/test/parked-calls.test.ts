@@ -4,11 +4,13 @@ import { createMemoryParkStore } from '../src/index.ts'
 import {
   accepted,
   answerTo,
-  type Arrivals,
   type Arrived,
   arrivals,
   ask,
+  type Bridged,
+  type BridgedOptions,
   call,
+  createBridged,
   everyAsk,
   form,
   type Given,
@@ -18,39 +20,16 @@ import {
   until,
 } from './_util/asking.ts'
 import { createManualClock } from './_util/manual-clock.ts'
-import {
-  createBackend,
-  createRig,
-  endAll,
-  type FakeBackend,
-  type FrontClient,
-  resultOf,
-  type Rig,
-} from './_util/rig.ts'
+import { createBackend, createRig, endAll, type FakeBackend, type FrontClient, resultOf } from './_util/rig.ts'
 import { type Message, turn } from './_util/wire.ts'
 
 afterEach(endAll)
 
-type Options = Parameters<typeof createRig>[1] & { readonly backend?: Partial<Parameters<typeof createBackend>[0]> }
-
-interface Bridged {
-  readonly rig: Rig
-  readonly backend: FakeBackend
-  readonly calls: Arrivals
-  readonly client: FrontClient
-}
-
-async function bridged({ backend: about, ...options }: Options = {}): Promise<Bridged> {
-  const backend = createBackend({ kind: 'legacy', ...about })
-  const calls = arrivals(backend)
-  const rig = createRig([backend], { bridgeInput: true, ...options })
-  const client = await rig.client('modern', { capabilities: everyAsk })
-  return { rig, backend, calls, client }
-}
-
 /** A call whose client has been given the question `q` of the backend. */
-async function parked(options: Options = {}): Promise<Bridged & { readonly at: Arrived; readonly asked: Given }> {
-  const about = await bridged(options)
+async function parked(
+  options: BridgedOptions = {},
+): Promise<Bridged & { readonly at: Arrived; readonly asked: Given }> {
+  const about = await createBridged(options)
   const id = about.client.send('tools/call', call)
   const at = await about.calls.next()
   ask(at.wire, 'q')
@@ -80,7 +59,7 @@ describe('a question becomes a round of the call', () => {
   })
 
   test('BR-221: what is asked and what is answered keep every digit, and the token of the backend’s own progress goes', async () => {
-    const { client, calls } = await bridged()
+    const { client, calls } = await createBridged()
     const id = client.send('tools/call', call)
     const { wire, request } = await calls.next()
     const schema = '{"type":"object","properties":{"n":{"type":"number","maximum":12345678901234567890,"default":1.0}}}'
@@ -104,7 +83,7 @@ describe('a question becomes a round of the call', () => {
   })
 
   test('BR-221: questions that come together are one round, later ones the next', async () => {
-    const { client, calls } = await bridged()
+    const { client, calls } = await createBridged()
     const id = client.send('tools/call', call)
     const { wire, request } = await calls.next()
     ask(wire, 'a')
@@ -135,7 +114,7 @@ describe('a question becomes a round of the call', () => {
     ['prompts/get', { name: 'p' }, { messages: [] }],
     ['resources/read', { uri: 'a:b' }, { contents: [] }],
   ])('BR-221: %s can be asked in as well', async (method, params, result) => {
-    const { client, calls } = await bridged()
+    const { client, calls } = await createBridged()
     const id = client.send(method, params)
     const { wire, request } = await calls.next()
     ask(wire, 'q')
@@ -147,7 +126,7 @@ describe('a question becomes a round of the call', () => {
   })
 
   test('BR-222: a kind that the client did not declare is refused at once, and the client hears nothing', async () => {
-    const { rig, calls } = await bridged()
+    const { rig, calls } = await createBridged()
     const client = await rig.client('modern', { capabilities: { elicitation: {} } })
     const id = client.send('tools/call', call)
     const { wire, request } = await calls.next()
@@ -158,7 +137,7 @@ describe('a question becomes a round of the call', () => {
   })
 
   test('MC-ELIC-05: a question that no modern client could read is refused here, and the call goes on', async () => {
-    const { client, calls } = await bridged()
+    const { client, calls } = await createBridged()
     const id = client.send('tools/call', call)
     const { wire, request } = await calls.next()
     ask(wire, 'q', 'elicitation/create', {
@@ -240,7 +219,7 @@ describe('whose state it is, and for what', () => {
   })
 
   test('MC-MRTR-23: answers without a state are no retry: the call is made, and asks for what it needs', async () => {
-    const { client, calls } = await bridged()
+    const { client, calls } = await createBridged()
     const id = client.send('tools/call', { ...call, inputResponses: { 'question-1': accepted } })
     const { wire, request } = await calls.next()
     expect(request.params).toEqual(call)
@@ -252,8 +231,8 @@ describe('whose state it is, and for what', () => {
     const seal = createSeal()
     const { client, at, asked } = await parked({ seal })
     for (const [other, error] of [
-      [await bridged({ seal }), expired],
-      [await bridged(), refused],
+      [await createBridged({ seal }), expired],
+      [await createBridged(), refused],
     ] as const) {
       expect((await other.client.answerTo(retry(other.client, asked))).value.error).toMatchObject(error)
       expect(other.calls.waiting).toBe(0)
@@ -264,7 +243,7 @@ describe('whose state it is, and for what', () => {
   test('BR-226: a store that is shared is not robbed by an instance that cannot go on', async () => {
     const options = { seal: createSeal(), parkStore: createMemoryParkStore() }
     const { client, at, asked } = await parked(options)
-    const other = await bridged(options)
+    const other = await createBridged(options)
     expect((await other.client.answerTo(retry(other.client, asked))).value.error).toMatchObject(expired)
     await stillWorks(client, at, asked)
   })
@@ -304,7 +283,7 @@ describe('how a wait ends without answers', () => {
     'BR-224, MC-MRTR-12: nobody comes back for %s: the backend is told, its call cancelled, the state void',
     async (method, params, told) => {
       const clock = createManualClock()
-      const { client, calls } = await bridged({ clock, parkedMs: 60_000 })
+      const { client, calls } = await createBridged({ clock, parkedMs: 60_000 })
       const id = client.send('tools/call', call)
       const { wire, request } = await calls.next()
       ask(wire, 'q', method, params)
@@ -377,7 +356,7 @@ describe('how a wait ends without answers', () => {
   })
 
   test('A-42, B10: a backend that asks without end is given up after ten rounds', async () => {
-    const { client, calls } = await bridged()
+    const { client, calls } = await createBridged()
     let id = client.send('tools/call', call)
     const { wire, request } = await calls.next()
     for (let round = 1; round < 10; round++) {
@@ -429,7 +408,7 @@ describe('bounds', () => {
   )
 
   test('BR-224: one backend cannot ask so much in one call that its client drowns', async () => {
-    const { client, calls } = await bridged()
+    const { client, calls } = await createBridged()
     const id = client.send('tools/call', call)
     const { wire } = await calls.next()
     for (let i = 1; i <= 65; i++) ask(wire, `q${i}`, 'roots/list', {})
@@ -438,7 +417,7 @@ describe('bounds', () => {
   })
 
   test('BR-224: nor so long', async () => {
-    const { client, calls } = await bridged()
+    const { client, calls } = await createBridged()
     const id = client.send('tools/call', call)
     const { wire } = await calls.next()
     ask(wire, 'a', 'elicitation/create', { ...form, message: 'x'.repeat(900_000) })
@@ -450,7 +429,7 @@ describe('bounds', () => {
 
 describe('a connection for each call that may be asked', () => {
   test('BR-223: two calls of one client ask at the same time, and each hears its own question', async () => {
-    const { client, calls, backend } = await bridged()
+    const { client, calls, backend } = await createBridged()
     const ids = [client.send('tools/call', call), client.send('tools/call', call)]
     const [a, b] = [await calls.next(), await calls.next()]
     expect(a.wire).not.toBe(b.wire)
@@ -468,7 +447,7 @@ describe('a connection for each call that may be asked', () => {
   })
 
   test('BR-223: one after the other they share a connection, lists as well, so that what a server remembers stays', async () => {
-    const { client, calls, backend } = await bridged()
+    const { client, calls, backend } = await createBridged()
     for (const method of ['tools/call', 'resources/list', 'tools/call', 'prompts/list']) {
       const id = client.send(method, method === 'tools/call' ? call : {})
       const { wire, request } = await calls.next()
@@ -479,7 +458,7 @@ describe('a connection for each call that may be asked', () => {
   })
 
   test('BR-223: clients that declare nothing share one connection, and wait for nobody', async () => {
-    const { rig, calls, backend } = await bridged()
+    const { rig, calls, backend } = await createBridged()
     const client = await rig.client('modern', { capabilities: {} })
     for (let i = 0; i < 8; i++) client.send('tools/call', call)
     const wires = new Set<unknown>()
@@ -490,7 +469,7 @@ describe('a connection for each call that may be asked', () => {
 
   test('BR-223: an open question holds its connection; others get another, and when all are taken they wait, then hear that it is busy', async () => {
     const clock = createManualClock()
-    const { client, calls, rig } = await bridged({ clock, backend: { maxAskingCalls: 2 } })
+    const { client, calls, rig } = await createBridged({ clock, backend: { maxAskingCalls: 2 } })
     const ids = [client.send('tools/call', call), client.send('tools/call', call)]
     const held = [await calls.next(), await calls.next()]
     for (const { wire } of held) ask(wire, 'q')
@@ -535,7 +514,7 @@ describe('a connection for each call that may be asked', () => {
   })
 
   test('BR-223: a client that gives up while it waits leaves the place to the next', async () => {
-    const { client, calls } = await bridged({ backend: { maxAskingCalls: 1 } })
+    const { client, calls } = await createBridged({ backend: { maxAskingCalls: 1 } })
     client.send('tools/call', call)
     const held = await calls.next()
     const gone = client.send('tools/call', call)
@@ -551,7 +530,7 @@ describe('a connection for each call that may be asked', () => {
   })
 
   test('BR-223: one principal is never given the connection of another; connections that nobody needs make room', async () => {
-    const { rig, client, calls, backend } = await bridged({ backend: { maxAskingCalls: 2 } })
+    const { rig, client, calls, backend } = await createBridged({ backend: { maxAskingCalls: 2 } })
     const finish = async (front: FrontClient): Promise<unknown> => {
       const id = front.send('tools/call', call)
       const { wire, request } = await calls.next()
@@ -570,7 +549,7 @@ describe('a connection for each call that may be asked', () => {
   })
 
   test('decisions 5: a connection that is lost in a pool fails its own call only', async () => {
-    const { client, calls } = await bridged()
+    const { client, calls } = await createBridged()
     const ids = [client.send('tools/call', call), client.send('tools/call', call)]
     const [a, b] = [await calls.next(), await calls.next()]
     a.wire.break()
@@ -586,7 +565,7 @@ describe('a connection for each call that may be asked', () => {
 })
 
 test('BR-229: progress and messages of a call that waits go nowhere, and come again when it goes on', async () => {
-  const { client, calls } = await bridged()
+  const { client, calls } = await createBridged()
   const id = client.send('tools/call', call, { progressToken: 'p' })
   const { wire, request } = await calls.next()
   const { progressToken: token } = (request.params ?? {})['_meta'] as { progressToken: number }

@@ -2,18 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createRevisionPolicy, method, modernRevision, toObject } from '@atenea/mcpcompat'
-import {
-  type ClientConnection,
-  connectDuplex,
-  createCallerContext,
-  createModernCodec,
-  encodeMessage,
-} from '@atenea/mcpcompat/transport'
+import { createRevisionPolicy, method, modernRevision } from '@atenea/mcpcompat'
+import { type ClientConnection, connectDuplex, createModernCodec, encodeMessage } from '@atenea/mcpcompat/transport'
 import { connectHttp } from '@atenea/transport-http'
 import { spawnServer } from '@atenea/transport-stdio'
 import { type Browser, chromium } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { toolText } from './_util/connecting.ts'
 import { Desktop } from './_util/desktop.ts'
 import { type Guarded, startGuarded } from './_util/guarded-server.ts'
 import { browse } from './_util/person.ts'
@@ -95,16 +90,6 @@ async function client(args: readonly string[] = [], onStderr?: (text: string) =>
   return connection
 }
 
-async function call(connection: ClientConnection, name: string): Promise<string> {
-  const outcome = await connection.call(
-    { method: method.callTool, params: { name, arguments: {} } },
-    createCallerContext({ peer: { capabilities: {} } }),
-  )
-  if (outcome.kind !== 'result') throw new Error(outcome.kind)
-  const [content] = toObject(outcome.value)['content'] as readonly { readonly text: string }[]
-  return content?.text ?? ''
-}
-
 /** A server that could not be used is tried again after a pause. */
 async function afterBackOff<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -161,7 +146,7 @@ describe('atenea-proxy before a server that wants a sign-in', () => {
     expect(early).toContain(`Run: atenea-proxy login --config ${config} notes`)
     expect(await run('login', '--config', config, 'notes')).toMatchObject({ code: 0 })
     expect(new URL(desktop.shown[0] ?? '').searchParams.get('client_id')).toBe(client_id)
-    expect(await call(await client(['--config', config]), 'whoami')).toContain('anna')
+    expect(await toolText(await client(['--config', config]), 'whoami')).toContain('anna')
     // Tokens of one client are of no use to another.
     await expect(client(['--sign-in', 'never', guarded.url, '--oauth-client-id', 'another'])).rejects.toThrow('login')
     expect(desktop.shown).toHaveLength(1)
@@ -180,7 +165,7 @@ describe('atenea-proxy before a server that wants a sign-in', () => {
       authorization: () => `Bearer ${token}`,
     })
     connections.push(connection)
-    expect(await call(connection, 'whoami')).toContain('anna')
+    expect(await toolText(connection, 'whoami')).toContain('anna')
     expect(guarded.seen.filter((value) => value?.includes(token) === true)).toEqual([])
   })
 
@@ -195,13 +180,13 @@ describe('atenea-proxy before a server that wants a sign-in', () => {
     )
     expect(early).toContain('refused')
     writeFileSync(file, good)
-    expect(await call(await client(['--token-file', file]), 'whoami')).toContain('anna')
+    expect(await toolText(await client(['--token-file', file]), 'whoami')).toContain('anna')
     expect(desktop.shown).toHaveLength(1)
   })
 
   test('ten that start together show one page, and each serves its client', async () => {
     const clients = await Promise.all(Array.from({ length: 10 }, async () => await client()))
-    const answers = await Promise.all(clients.map(async (connection) => await call(connection, 'whoami')))
+    const answers = await Promise.all(clients.map(async (connection) => await toolText(connection, 'whoami')))
     expect(new Set(answers).size).toBe(1)
     expect(answers[0]).toContain('anna')
     expect(desktop.shown).toHaveLength(1)
@@ -306,7 +291,7 @@ describe('atenea-proxy before a server that wants a sign-in', () => {
     await afterBackOff(async () => expect(await readyz()).toEqual([200, 'ready']))
     const connection = await connectHttp(place, { policy: createRevisionPolicy(), info: { name: 't', version: '1' } })
     connections.push(connection)
-    expect(await call(connection, 'whoami')).toContain('anna')
+    expect(await toolText(connection, 'whoami')).toContain('anna')
     proxy.child.kill('SIGTERM')
     const { stderr } = await proxy.ended
     expect(secrets().length).toBe(2)

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createRevisionPolicy, type JsonObject, method, toObject } from '@atenea/mcpcompat'
-import { type ClientConnection, createCallerContext } from '@atenea/mcpcompat/transport'
+import { createRevisionPolicy, type JsonObject } from '@atenea/mcpcompat'
+import type { ClientConnection } from '@atenea/mcpcompat/transport'
 import { connectHttp } from '@atenea/transport-http'
 import {
   createBrowserFlow,
@@ -15,6 +15,7 @@ import {
 } from '@atenea/transport-http/oauth'
 import { createFileSignInStore, createLoopbackReceiver } from '@atenea/transport-http/oauth/node'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { toolText } from './_util/connecting.ts'
 import { type Guarded, startGuarded } from './_util/guarded-server.ts'
 import { browse } from './_util/person.ts'
 
@@ -68,16 +69,6 @@ async function connect(options: Partial<CreateOAuthAuthorizerOptions> = {}): Pro
   return connection
 }
 
-async function call(connection: ClientConnection, name: string): Promise<string> {
-  const outcome = await connection.call(
-    { method: method.callTool, params: { name, arguments: {} } },
-    createCallerContext({ peer: { capabilities: {} } }),
-  )
-  if (outcome.kind !== 'result') throw new Error(outcome.kind)
-  const [content] = toObject(outcome.value)['content'] as readonly { readonly text: string }[]
-  return content?.text ?? ''
-}
-
 async function failureOf(promise: Promise<unknown>): Promise<OAuthError> {
   const error = await promise.then(() => undefined).catch((reason: unknown) => reason)
   if (!OAuthError.is(error)) throw new Error(`no OAuthError: ${String(error)}`)
@@ -88,8 +79,8 @@ const pause = (ms: number) => new Promise((resolve) => void setTimeout(resolve, 
 
 describe('signing in at a server behind oidc-provider', () => {
   test('MC-AUTH-02, MC-AUTH-05: one sign-in serves calls, later processes, and nobody is asked again', async () => {
-    expect(await call(await connect(), 'whoami')).toContain('anna')
-    expect(await call(await connect({ flow: undefined }), 'whoami')).toContain('anna')
+    expect(await toolText(await connect(), 'whoami')).toContain('anna')
+    expect(await toolText(await connect({ flow: undefined }), 'whoami')).toContain('anna')
     expect(shown).toHaveLength(1)
     const page = new URL(shown[0] ?? '')
     expect(page.searchParams.get('resource')).toBe(guarded.url)
@@ -113,7 +104,7 @@ describe('signing in at a server behind oidc-provider', () => {
   })
 
   test('ten that start together ask once', async () => {
-    const all = await Promise.all(Array.from({ length: 10 }, async () => await call(await connect(), 'whoami')))
+    const all = await Promise.all(Array.from({ length: 10 }, async () => await toolText(await connect(), 'whoami')))
     expect(new Set(all).size).toBe(1)
     expect(shown).toHaveLength(1)
     expect(guarded.provider.count('registration_create.success')).toBe(1)
@@ -124,7 +115,7 @@ describe('signing in at a server behind oidc-provider', () => {
     const [first, second] = [await connect(), await connect()]
     for (let round = 1; round <= 2; round++) {
       await pause(2_100)
-      expect(await Promise.all([call(first, 'count'), call(second, 'count')])).toHaveLength(2)
+      expect(await Promise.all([toolText(first, 'count'), toolText(second, 'count')])).toHaveLength(2)
       expect(guarded.counted()).toBe(2 * round)
       expect(guarded.provider.count('grant.success', 'refresh_token')).toBe(round)
     }
@@ -139,9 +130,9 @@ describe('signing in at a server behind oidc-provider', () => {
     // By a clock that stands still no token ever ends: only the 401 tells.
     const begun = Date.now()
     const connection = await connect({ now: () => begun })
-    expect(await call(connection, 'whoami')).toContain('anna')
+    expect(await toolText(connection, 'whoami')).toContain('anna')
     await pause(2_100)
-    expect(await call(connection, 'count')).toBe('1')
+    expect(await toolText(connection, 'count')).toBe('1')
     expect(guarded.counted()).toBe(1)
     expect(guarded.provider.count('grant.success', 'refresh_token')).toBe(1)
     expect(shown).toHaveLength(1)
@@ -156,9 +147,9 @@ describe('signing in at a server behind oidc-provider', () => {
       authorization: authorizer(),
     })
     connections.push(connection)
-    const before = await call(connection, 'session')
+    const before = await toolText(connection, 'session')
     await pause(2_100)
-    expect(await call(connection, 'session')).toBe(before)
+    expect(await toolText(connection, 'session')).toBe(before)
     expect(guarded.provider.count('grant.success', 'refresh_token')).toBeGreaterThan(0)
   })
 
@@ -168,18 +159,21 @@ describe('signing in at a server behind oidc-provider', () => {
     const silent = await connect({ flow: undefined, advice: 'Run: atenea-proxy login URL.' })
     guarded.provider.revokeAll()
     await pause(2_100)
-    const error = await failureOf(call(silent, 'count'))
+    const error = await failureOf(toolText(silent, 'count'))
     expect(error.code).toBe('sign-in-needed')
     expect(error.message).toMatch(/has ended or was revoked\. Run: atenea-proxy login URL\.$/)
-    expect(await call(alone, 'count')).toBe('1')
+    expect(await toolText(alone, 'count')).toBe('1')
     expect(shown).toHaveLength(2)
-    expect(await call(silent, 'count')).toBe('2')
+    expect(await toolText(silent, 'count')).toBe('2')
   })
 
   test('MC-AUTH-03: more rights are asked for when a call needs them, beside those that there are', async () => {
     const connection = await connect()
     // Both are refused, and one sign-in is enough for them.
-    expect(await Promise.all([call(connection, 'write'), call(connection, 'write')])).toEqual(['written', 'written'])
+    expect(await Promise.all([toolText(connection, 'write'), toolText(connection, 'write')])).toEqual([
+      'written',
+      'written',
+    ])
     expect(shown.map((url) => new URL(url).searchParams.get('scope'))).toEqual([
       'notes offline_access',
       'notes offline_access notes.write',
@@ -218,7 +212,7 @@ describe('signing in at a server behind oidc-provider', () => {
     await pause(700)
     const connection = await open()
     connections.push(connection)
-    expect(await call(connection, 'whoami')).toContain('anna')
+    expect(await toolText(connection, 'whoami')).toContain('anna')
     expect(shown).toHaveLength(1)
   })
 
@@ -230,7 +224,7 @@ describe('signing in at a server behind oidc-provider', () => {
         void browse(url, { user_code: code })
       },
     })
-    expect(await call(await connect({ flow }), 'whoami')).toContain('anna')
+    expect(await toolText(await connect({ flow }), 'whoami')).toContain('anna')
     expect(prompts).toEqual([expect.stringMatching(/^\w{4}-\w{4}$/)])
   })
 
@@ -258,10 +252,10 @@ describe('signing in at a server behind oidc-provider', () => {
     const connection = await connect({ flow: undefined, store: (await connect(), createFileSignInStore(folder)) })
     guarded.provider.up = false
     await pause(2_100)
-    const error = await failureOf(call(connection, 'count'))
+    const error = await failureOf(toolText(connection, 'count'))
     expect(error.code).toBe('unreachable')
     guarded.provider.up = true
-    expect(await call(connection, 'count')).toBe('1')
+    expect(await toolText(connection, 'count')).toBe('1')
     expect(shown).toHaveLength(1)
   })
 
@@ -280,7 +274,7 @@ describe('signing in at a server behind oidc-provider', () => {
     guarded.provider.revokeAll()
     guarded.provider.answer = 'deny'
     await pause(2_100)
-    const error = await failureOf(call(connection, 'count'))
+    const error = await failureOf(toolText(connection, 'count'))
     const text = [...said, error.message, error.stack, JSON.stringify(error), String(error.cause)].join('\n')
     expect(said.length).toBeGreaterThan(0)
     expect(secrets.filter((secret) => text.includes(secret))).toEqual([])

@@ -399,19 +399,14 @@ describe('headers of tools', () => {
     ...more,
   })
 
+  /** Offers one tool whose arguments are mirrored. */
+  const oneTool = modern((arrived, response) => {
+    const lists = arrived.body['method'] === 'tools/list'
+    json(response, 200, resultOf(arrived, lists ? listing([{ name: 'a', inputSchema: region }]) : done))
+  })
+
   test('MH-VAL-09, MH-VAL-06, MH-XMH-02, MH-XMH-10: a list that passes by teaches how arguments are mirrored', async () => {
-    await using server = await scriptedServer(
-      modern((arrived, response) =>
-        json(
-          response,
-          200,
-          resultOf(
-            arrived,
-            arrived.body['method'] === 'tools/list' ? listing([{ name: 'a', inputSchema: region }]) : done,
-          ),
-        ),
-      ),
-    )
+    await using server = await scriptedServer(oneTool)
     await using client = await connect(server.url)
     await client.call('tools/list')
     expect(client.connection.view({ id: 'x', authenticated: true })).toMatchObject({
@@ -527,18 +522,7 @@ describe('headers of tools', () => {
   })
 
   test('A-18: an integer that no header can hold is refused here', async () => {
-    await using server = await scriptedServer(
-      modern((arrived, response) =>
-        json(
-          response,
-          200,
-          resultOf(
-            arrived,
-            arrived.body['method'] === 'tools/list' ? listing([{ name: 'a', inputSchema: region }]) : done,
-          ),
-        ),
-      ),
-    )
+    await using server = await scriptedServer(oneTool)
     await using client = await connect(server.url)
     await client.call('tools/list')
     expect(await failureOf(client.tool('a', { deep: { n: 2 ** 53 } }))).toMatchObject({ reason: 'unsafe-integer' })

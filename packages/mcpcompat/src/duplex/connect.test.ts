@@ -7,6 +7,7 @@ import { TransportError, rpcCode } from '../jsonrpc/errors.ts'
 import { type JsonObject, toObject } from '../jsonrpc/json.ts'
 import type { RpcMessage, RpcRequest } from '../jsonrpc/message.ts'
 import { createRevisionPolicy, legacyRevision, modernRevision } from '../revisions.ts'
+import { createManualClock } from '../../test/_util/manual-clock.ts'
 import { type ConnectDuplexOptions, type DialPurpose, connectDuplex } from './connect.ts'
 import { createMemoryPair } from './memory.ts'
 
@@ -54,23 +55,14 @@ function world(...behaviours: readonly Behaviour[]): World {
   }
 }
 
-/** Time that passes only when a test says so. */
+/** Time that passes only when a test says so, with all that follows from it. */
 function testClock(): Clock & { advance(ms: number): Promise<void> } {
-  let now = 0
-  const timers = new Set<{ readonly at: number; readonly run: () => void }>()
+  const clock = createManualClock()
   return {
-    now: () => now,
-    after(delayMs, run) {
-      const timer = { at: now + delayMs, run }
-      timers.add(timer)
-      return { [Symbol.dispose]: () => void timers.delete(timer) }
-    },
+    ...clock,
     async advance(ms) {
       await settled()
-      now += ms
-      for (const timer of [...timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)) {
-        if (timers.delete(timer)) timer.run()
-      }
+      clock.advance(ms)
       await settled()
     },
   }

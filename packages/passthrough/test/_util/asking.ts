@@ -1,5 +1,5 @@
 import type { JsonObject } from '@atenea/mcpcompat'
-import type { FakeBackend, FrontClient } from './rig.ts'
+import { createBackend, createRig, type FakeBackend, type FrontClient, type Rig } from './rig.ts'
 import { type Line, type Message, turn, type Wire } from './wire.ts'
 
 export const form = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } }
@@ -38,6 +38,26 @@ export function arrivals(backend: FakeBackend, own?: (request: Message) => JsonO
       return come.length
     },
   }
+}
+
+export type BridgedOptions = Parameters<typeof createRig>[1] & {
+  readonly backend?: Partial<Parameters<typeof createBackend>[0]>
+}
+
+export interface Bridged {
+  readonly rig: Rig
+  readonly backend: FakeBackend
+  readonly calls: Arrivals
+  readonly client: FrontClient
+}
+
+/** A modern client that can be asked everything, of a legacy backend whose questions cross. */
+export async function createBridged({ backend: about, ...options }: BridgedOptions = {}): Promise<Bridged> {
+  const backend = createBackend({ kind: 'legacy', ...about })
+  const calls = arrivals(backend)
+  const rig = createRig([backend], { bridgeInput: true, ...options })
+  const client = await rig.client('modern', { capabilities: everyAsk })
+  return { rig, backend, calls, client }
 }
 
 export function ask(wire: Wire, id: string, method = 'elicitation/create', params: JsonObject = form): void {

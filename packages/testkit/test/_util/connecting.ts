@@ -1,4 +1,4 @@
-import { createRevisionPolicy, toValue } from '@atenea/mcpcompat'
+import { createRevisionPolicy, method, toObject, toValue } from '@atenea/mcpcompat'
 import {
   type ClientConnection,
   type ConnectDuplexOptions,
@@ -49,4 +49,15 @@ export async function echo(connection: ClientConnection, args: Record<string, st
   const outcome = await connection.call(call, createCallerContext())
   if (outcome.kind !== 'result') throw new Error(`unexpected ${outcome.kind}`)
   return toValue(outcome.value)
+}
+
+/** Calls a tool without arguments and gives the text of its result. */
+export async function toolText(connection: ClientConnection, name: string): Promise<string> {
+  const outcome = await connection.call(
+    { method: method.callTool, params: { name, arguments: {} } },
+    createCallerContext({ peer: { capabilities: {} } }),
+  )
+  if (outcome.kind !== 'result') throw new Error(outcome.kind)
+  const [content] = toObject(outcome.value)['content'] as readonly { readonly text: string }[]
+  return content?.text ?? ''
 }

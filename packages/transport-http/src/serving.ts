@@ -58,8 +58,8 @@ export class Serving {
       streams: { beats, maxUnsentBytes },
       onDiagnostic,
     }
-    this.#calls = new CallRunner({ maxInFlight, onDiagnostic })
-    this.#listens = new CallRunner({ maxInFlight: options.maxListens, onDiagnostic })
+    this.#calls = new CallRunner({ maxInFlight, onDiagnostic, manyPeers: true })
+    this.#listens = new CallRunner({ maxInFlight: options.maxListens, onDiagnostic, manyPeers: true })
     this.#sessions = new Sessions({
       clock,
       maxSessions: options.maxSessions,

@@ -80,6 +80,8 @@ export class ServedContext implements CallContext {
   resume: Resume | undefined
   /** Set once the outcome is known or the call was cancelled: from then on nothing is written for it (MC-CANC-07, MC-PROG-06). */
   ended = false
+  /** Under which its runner has it, where ids are not enough. */
+  number = 0
   readonly #decoded: DecodedCall
   readonly #sharedScope: Scope | undefined
   #extras: Extras | undefined

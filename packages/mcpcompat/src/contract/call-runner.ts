@@ -9,6 +9,11 @@ export interface CallRunnerOptions {
   /** Handlers that may run at the same time, those of cancelled calls included until they return. */
   readonly maxInFlight: number
   readonly onDiagnostic?: OnDiagnostic | undefined
+  /**
+   * The calls are of many peers, who count their ids each for themselves. Thousands can then have the same one, so they are told apart by
+   * what they are, and nothing can be asked for by its id.
+   */
+  readonly manyPeers?: boolean | undefined
 }
 
 /**
@@ -17,12 +22,14 @@ export interface CallRunnerOptions {
  */
 export class CallRunner {
   /**
-   * Made when it is needed: a server keeps a runner for each of its sessions, most of which have nothing open. On carriers with a stream for
-   * each request several can have one id, which is the peers' own affair (A-21).
+   * Made when it is needed: a server keeps a runner for each of its sessions, most of which have nothing open. By the ids of the peer, of
+   * which several can be the same on carriers with a stream for each request (A-21), or by numbers of our own.
    */
   #open: IdTable<ServedContext> | undefined
   readonly #maxInFlight: number
   readonly #onDiagnostic: OnDiagnostic | undefined
+  readonly #manyPeers: boolean
+  #lastNumber = 0
   /** Handlers that have not returned. A cancelled call frees its id at once, but a handler that goes on counts on. */
   #running = 0
   #onIdle: (() => void)[] | undefined
@@ -31,6 +38,7 @@ export class CallRunner {
   constructor(options: CallRunnerOptions) {
     this.#maxInFlight = options.maxInFlight
     this.#onDiagnostic = options.onDiagnostic
+    this.#manyPeers = options.manyPeers === true
   }
 
   /** Calls whose answer is still owed, as they are now. */
@@ -84,7 +92,7 @@ export class CallRunner {
   /** Cancels an open call: its id is free at once, its signal aborts, and nothing is written for it any more. */
   cancel(context: ServedContext, reason: unknown): void {
     if (context.ended) return
-    this.#open?.delete(context.id, context)
+    this.#open?.delete(this.#keyOf(context), context)
     context.cancel(reason)
     this.#wake()
   }
@@ -124,7 +132,7 @@ export class CallRunner {
 
   #settleLater(context: ServedContext, outcome: Outcome | undefined, error: unknown, closing: Promise<void>): void {
     this.#running++
-    if (!context.ended && this.#open?.has(context.id, context) !== true) this.#enter(context)
+    if (!context.ended && this.#open?.has(this.#keyOf(context), context) !== true) this.#enter(context)
     const answer = (): void => {
       this.#answer(context, outcome, error)
       this.#running--
@@ -139,7 +147,7 @@ export class CallRunner {
   #answer(context: ServedContext, outcome: Outcome | undefined, error: unknown): void {
     if (context.ended) return
     context.ended = true
-    if (this.#open !== undefined && this.#open.size !== 0) this.#open.delete(context.id, context)
+    if (this.#open !== undefined && this.#open.size !== 0) this.#open.delete(this.#keyOf(context), context)
     if (outcome === undefined) {
       context.host.refuse(context, error)
       return
@@ -157,7 +165,12 @@ export class CallRunner {
 
   #enter(context: ServedContext): void {
     this.#open ??= new IdTable()
-    this.#open.add(context.id, context)
+    if (this.#manyPeers) context.number = ++this.#lastNumber
+    this.#open.add(this.#keyOf(context), context)
+  }
+
+  #keyOf(context: ServedContext): RpcId {
+    return this.#manyPeers ? context.number : context.id
   }
 
   #wake(): void {

@@ -48,7 +48,7 @@ export interface CreateHttpHandlerOptions {
   readonly keepAliveMs?: number | undefined
   /** Most bytes that wait for a client that reads slowly; beyond it is cut off. Default 4 MiB. */
   readonly maxUnsentBytes?: number | undefined
-  /** Makes the id of a legacy session: visible ASCII that nobody can guess. Default a random UUID. */
+  /** Makes the id of a legacy session: visible ASCII that nobody can guess. Default 128 random bits. */
   readonly createSessionId?: (() => string) | undefined
   /** See `CreateServerSessionOptions` of mcpcompat. */
   readonly defaultLogLevel?: LogLevel | undefined

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type Dispatcher, TransportError } from '@atenea/mcpcompat'
 import { type CreateHttpHandlerOptions, createHttpHandler, type DrainOptions, type HttpHandler } from '../handler.ts'
 import { directRequests } from './direct-request.ts'
+import { createSessionIds } from './session-ids.ts'
 
 export interface ListenHttpOptions extends CreateHttpHandlerOptions {
   /** Default 0: any free port. */
@@ -71,8 +72,7 @@ export async function listenHttp(dispatcher: Dispatcher, options: ListenHttpOpti
     allowedHosts: options.allowedHosts ?? (loopback ? undefined : 'any'),
     allowedOrigins: [...(options.allowedOrigins ?? []), ...(loopback ? ownOrigins(bound.port) : [])],
     anonymous: options.anonymous ?? `anonymous@${host}:${bound.port}`,
-    // loaded with the first session: modern clients need none
-    createSessionId: options.createSessionId ?? (() => process.getBuiltinModule('node:crypto').randomUUID()),
+    createSessionId: options.createSessionId ?? createSessionIds(),
   })
   server.on('request', (req: IncomingMessage, res: ServerResponse) => handler.node(req, res))
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => handler.checkContinue(req, res))
@@ -145,7 +145,12 @@ interface Binding {
 function bind(host: string, port: number): object | undefined {
   const net: typeof import('node:net') & Binding = process.getBuiltinModule('node:net')
   if (net.BoundSocket === undefined || !net.isIPv4(host)) return undefined
+  return isWorker() ? undefined : new net.BoundSocket({ host, port })
+}
+
+/** Whether this is a worker of a cluster, which has a channel to its primary; others need not load what makes workers, for 1 ms. */
+function isWorker(): boolean {
+  if (process.send === undefined) return false
   const cluster = process.getBuiltinModule('node:cluster') as unknown as import('node:cluster').Cluster
-  if (cluster.isWorker) return undefined
-  return new net.BoundSocket({ host, port })
+  return cluster.isWorker
 }

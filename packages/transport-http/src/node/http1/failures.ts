@@ -31,7 +31,11 @@ function adviceFor(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === 'ECONNREFUSED') return 'Is the server running, and on that port?'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'Its name cannot be resolved.'
-  if (/CERT|SIGNED|TLS|SSL|ISSUER/.test(code))
+  if (code.startsWith('ERR_SSL_') || code === 'EPROTO')
+    return 'TLS could not be agreed upon; if it speaks none, its URL begins with http:.'
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'Its certificate is for another name.'
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return 'Its certificate is not valid now.'
+  if (/CERT|SIGNED|SIGNATURE|ISSUER/.test(code))
     return 'Its certificate is not trusted; NODE_EXTRA_CA_CERTS names further authorities.'
   return 'Try again later.'
 }

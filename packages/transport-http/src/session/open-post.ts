@@ -2,9 +2,19 @@ import type { RpcId } from '@atenea/mcpcompat'
 import type { AnswerForms } from '@atenea/mcpcompat/transport'
 import type { ExchangeWatcher, HttpExchange } from '../carrier/http-exchange.ts'
 import type { EventStream } from '../sse/event-stream.ts'
+import { Rider } from '../wheel.ts'
 
-/** The POST of one request of a legacy session, until it is answered. */
-export class OpenPost implements ExchangeWatcher {
+/** Makes the stream of a request that has something to say before its answer. */
+export interface StreamMaker {
+  /** The stream of this request; `undefined` when there is no exchange for it. */
+  streamOf(post: OpenPost): EventStream | undefined
+}
+
+/**
+ * The POST of one request of a legacy session, until it is answered. It sits on the wheel itself while it has no stream: one that is quiet
+ * for long becomes one (C8), and most are answered before.
+ */
+export class OpenPost extends Rider implements ExchangeWatcher {
   /** Under which it runs here. */
   readonly id: RpcId
   /** As the client gave it, which may be the id of another open request too (A-21). */
@@ -18,13 +28,27 @@ export class OpenPost implements ExchangeWatcher {
   events: EventStream | undefined = undefined
   /** Whether a stream that is gone had begun, so that the client can ask for the rest of it. */
   streamed = false
+  readonly #maker: StreamMaker
 
-  constructor(id: RpcId, clientId: RpcId, forms: AnswerForms, stream: number, exchange: HttpExchange) {
+  constructor(
+    maker: StreamMaker,
+    id: RpcId,
+    clientId: RpcId,
+    forms: AnswerForms,
+    stream: number,
+    exchange: HttpExchange,
+  ) {
+    super()
+    this.#maker = maker
     this.id = id
     this.clientId = clientId
     this.forms = forms
     this.stream = stream
     this.exchange = exchange
+  }
+
+  override turn(): void {
+    this.#maker.streamOf(this)?.turn()
   }
 
   /** The client of an exchange has gone. It may have come back for the answer on another one before. */
@@ -38,6 +62,7 @@ export class OpenPost implements ExchangeWatcher {
     this.streamed ||= events?.opened === true
     this.exchange = undefined
     this.events = undefined
+    this.leave()
     events?.leave()
   }
 }

@@ -21,7 +21,7 @@ import type { ExchangeWatcher, HeaderFields, HttpExchange } from '../carrier/htt
 import { sseComment, sseEventWithId, sseFields } from '../sse/encode.ts'
 import { EventStream, type StreamPolicy } from '../sse/event-stream.ts'
 import { EventLog, type EventLogOptions, eventId, type LoggedEvent, readEventId } from './event-log.ts'
-import { OpenPost } from './open-post.ts'
+import { OpenPost, type StreamMaker } from './open-post.ts'
 
 /** What all sessions of a handler share. */
 export interface HttpSessionHost {
@@ -43,7 +43,7 @@ const standalone = 0
  * `createServerSession`. A client that goes does not cancel anything (A-45, LG-HTTP-08): what it was sent as events, and the
  * answers to what it asked in that way, wait for it in the log.
  */
-export class HttpSession implements PeerPort, ExchangeWatcher {
+export class HttpSession implements PeerPort, ExchangeWatcher, StreamMaker {
   readonly id: string
   readonly principal: Principal
   /** When the client was last heard of, by the clock of the sessions. */
@@ -99,7 +99,7 @@ export class HttpSession implements PeerPort, ExchangeWatcher {
   /** Takes a request. Its answer goes to this exchange. */
   request(message: RpcRequest, exchange: HttpExchange, forms: AnswerForms): void {
     const id = this.#posts?.has(message.id) === true ? this.#alias(this.#posts) : message.id
-    const post = new OpenPost(id, message.id, forms, ++this.#lastStream, exchange)
+    const post = new OpenPost(this, id, message.id, forms, ++this.#lastStream, exchange)
     this.#arriving = post
     const origin = { principal: exchange.principal, hints: exchange.headers }
     this.#session.receive(id === message.id ? message : { ...message, id }, origin)
@@ -139,7 +139,7 @@ export class HttpSession implements PeerPort, ExchangeWatcher {
   release(id: RpcId, retryMs: number): boolean {
     const post = this.#post(id)
     if (!this.#primes || post?.exchange === undefined || !post.forms.sse) return false
-    const events = this.#streamOf(post)
+    const events = this.streamOf(post)
     void events?.write(`retry: ${retryMs}\n\n`)
     post.detach()
     events?.finish('')
@@ -205,13 +205,14 @@ export class HttpSession implements PeerPort, ExchangeWatcher {
   }
 
   #forget(post: OpenPost): void {
+    post.leave()
     if (this.#arriving === post) this.#arriving = undefined
     else this.#posts?.delete(post.id)
   }
 
   /** A request that is not answered at once: its client may go, and it may be quiet for long. */
   #attach(post: OpenPost, exchange: HttpExchange): void {
-    if (post.forms.sse) this.#streamOf(post)
+    if (post.forms.sse && post.events === undefined) this.#host.streams.beats.add(post)
     exchange.watch(post)
   }
 
@@ -220,16 +221,20 @@ export class HttpSession implements PeerPort, ExchangeWatcher {
     return this.#log
   }
 
-  #streamOf(post: OpenPost): EventStream | undefined {
+  streamOf(post: OpenPost): EventStream | undefined {
     const { exchange } = post
     if (exchange === undefined) return undefined
-    post.events ??= new EventStream(exchange, this.#host.streams, this.#fields(), this.#prime(post.stream))
+    if (post.events === undefined) {
+      // it has a seat of its own
+      post.leave()
+      post.events = new EventStream(exchange, this.#host.streams, this.#fields(), this.#prime(post.stream))
+    }
     return post.events
   }
 
   #sendRelated(post: OpenPost, message: RpcMessage): void | Promise<void> {
     // before the event is logged, since the stream begins with where the log stands
-    const events = this.#streamOf(post)
+    const events = this.streamOf(post)
     return events?.write(written(this.#logged.append(post.stream, encodeMessage(message))))
   }
 
@@ -315,6 +320,7 @@ export class HttpSession implements PeerPort, ExchangeWatcher {
       return
     }
     this.#endReply(post)
+    post.leave()
     post.exchange = exchange
     post.events = events
     post.streamed = true

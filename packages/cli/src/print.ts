@@ -1,10 +1,13 @@
+import { exitCode } from './exit-codes.ts'
+import { ExitError } from './exit-error.ts'
+
 /**
  * Writes text to stdout at once. For results of commands that end afterwards, never beside a protocol on stdout. A reader
- * that went away is no error; a file that takes no more is one, and is thrown.
+ * that went away is no error; a file that takes no more is one, and an `ExitError` is thrown.
  */
 export function printOut(text: string): void {
-  const error = writeAll(1, text)
-  if (isFull(error)) throw error
+  const cause = writeAll(1, text)
+  if (isFull(cause)) throw new ExitError(exitCode.failed, `cannot write the result: ${cause.message}`, { cause })
 }
 
 /** Gives the error that ended the writing early. `process.stdout` would load a stream and cost milliseconds at start, and could lose what is written last. */

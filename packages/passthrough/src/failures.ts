@@ -1,5 +1,12 @@
 import { type Ask, type Call, JsonText, RpcError, rpcCode, toText, TransportError } from '@atenea/mcpcompat'
-import { busyError, errorForCaller, InvalidResultError, retryAfterOf, toRpcError } from '@atenea/mcpcompat/transport'
+import {
+  busyError,
+  errorForCaller,
+  HeaderValueError,
+  InvalidResultError,
+  retryAfterOf,
+  toRpcError,
+} from '@atenea/mcpcompat/transport'
 
 /**
  * Why a call of a backend failed, as its caller may hear it (BR-308, decisions 7): the backend's own error where it answered with one, else
@@ -11,6 +18,11 @@ export function failureForCaller(error: unknown, backend: string): unknown {
     const own = data === undefined ? { code, message } : { code, message, data }
     const told = errorForCaller(own)
     return told === own ? error : withCause(toRpcError(told), error)
+  }
+  if (error instanceof HeaderValueError) {
+    // a name, an address or an argument of the caller, of which nothing has left yet
+    const message = `Backend ${quoted(backend)} cannot be asked for this over HTTP: ${error.message}`
+    return new RpcError(rpcCode.invalidParams, message, { cause: error })
   }
   if (!TransportError.is(error)) return error
   const message = `Backend ${quoted(backend)} ${outage(error)}: ${error.message.slice(0, 500)}`

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRevisionPolicy, type JsonObject, legacyRevision, modernRevision } from '@atenea/mcpcompat'
 import { type BackendOptions, createPassthrough, type Passthrough } from '@atenea/passthrough'
+import { createCallerContext } from '@atenea/mcpcompat/transport'
 import { connectHttp } from '@atenea/transport-http'
 import { createNodeSend, type HttpListener, listenHttp } from '@atenea/transport-http/node'
 import { afterEach, expect, test } from 'vitest'
@@ -235,3 +236,23 @@ test('MH-VAL-01, MH-INT-02: a header that contradicts its argument is refused by
   const { status } = await call(listener, 'tools/call', params, { 'mcp-name': 'go', 'mcp-param-region': 'eu' })
   expect(status).toBe(400)
 })
+
+test.each([
+  ['too long for a header', 'x'.repeat(9_000), 'at most 8192 are sent'],
+  ['half of a surrogate pair', '\ud800', 'half of a surrogate pair'],
+])(
+  'A-58, MH-ENC-07: a name that no header of the backend can hold (%s) is the caller’s to mend',
+  async (_what, value, reason) => {
+    const a = await backend('a', 'modern')
+    a.tools = [toolWith('go', region)]
+    const { passthrough } = await proxied([a])
+    const params = { name: value, arguments: {} }
+    const called = async (): Promise<unknown> =>
+      await passthrough.call({ method: 'tools/call', params }, createCallerContext())
+    await expect(called()).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining(reason),
+    })
+    expect(a.seen.filter(({ method }) => method === 'tools/call')).toEqual([])
+  },
+)

@@ -196,6 +196,31 @@ describe('requests', () => {
     expect(server.heard).toHaveLength(1)
   })
 
+  test('of any length, many at once, to a server that reads slowly, keep what is theirs, and so do their answers', async () => {
+    await using server = await scriptedServer(async (arrived, response) => {
+      const text = JSON.stringify(arrived.body)
+      response.writeHead(200, { 'content-length': String(Buffer.byteLength(text)) })
+      response.write(text.slice(0, text.length / 2))
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      response.end(text.slice(text.length / 2))
+    })
+    server.server.on('request', (request) => {
+      request.pause()
+      setTimeout(() => request.resume(), 2)
+    })
+    const send = nodeSend()
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(
+        Array.from({ length: 24 }, async (_, index) => {
+          const piece = index % 2 === 0 ? String.fromCharCode(97 + index) : `${String.fromCharCode(97 + index)}读é🎉`
+          const body = JSON.stringify({ text: piece.repeat(3 ** (index % 12) * 2) })
+          const answer = await send(post(server.url, { body }))
+          expect((await answer.body.text?.(10_000_000)) === body).toBe(true)
+        }),
+      )
+    }
+  })
+
   test('head and body leave in one piece', async () => {
     const pieces: string[] = []
     const server = await rawServer((socket, heard) => {

@@ -1,6 +1,8 @@
 import { type Channel, channel, type Resolvers, withResolvers } from '@atenea/mcpcompat/transport'
 import { tooLarge } from '../../read-body.ts'
 import type { HttpBody } from '../../send.ts'
+import { copyOf, HeldPieces } from './held-pieces.ts'
+import { giveMemory, takeMemory } from './spare-memory.ts'
 
 /** What a body can do to its connection. */
 export interface BodySource {
@@ -14,6 +16,11 @@ export interface BodySource {
 /** Up to here an answer that says its length gets one place ready for all of it; of others the pieces are held. */
 const maxReadyBytes = 1_048_576
 
+/** The longest string that there can be. */
+const maxTextLength = 0x1fff_ffe8
+
+const noBytes = Buffer.alloc(0)
+
 /** What waits for a slow reader before the connection is paused. */
 const waitAtBytes = 65_536
 
@@ -25,7 +32,7 @@ export class AnswerBody implements HttpBody {
   readonly #source: BodySource
   /** Where an answer of known length is gathered. */
   #ready: Buffer | undefined
-  #held: Buffer[] = []
+  #held: HeldPieces | undefined
   #bytes = 0
   #channel: Channel<Uint8Array> | undefined
   #whole: { readonly maxBytes: number; readonly text: Resolvers<string> } | undefined
@@ -35,17 +42,18 @@ export class AnswerBody implements HttpBody {
   /** `length`: the bytes that it will have, where the head says so. */
   constructor(source: BodySource, length: number | undefined) {
     this.#source = source
-    if (length !== undefined && length > 0 && length <= maxReadyBytes) this.#ready = Buffer.allocUnsafe(length)
+    if (length !== undefined && length > 0 && length <= maxReadyBytes) this.#ready = takeMemory(length)
   }
 
   text(maxBytes: number): string | Promise<string> {
+    const most = Math.min(maxBytes, maxTextLength)
     if (this.#isOver) {
       if (this.#failure !== undefined) throw this.#failure
-      if (this.#bytes > maxBytes) throw tooLarge(maxBytes)
+      if (this.#bytes > most) throw tooLarge(most)
       return this.#text()
     }
     const text = withResolvers<string>()
-    this.#whole = { maxBytes, text }
+    this.#whole = { maxBytes: most, text }
     if (!this.#isTooLarge()) this.#source.resume()
     return text.promise
   }
@@ -77,7 +85,8 @@ export class AnswerBody implements HttpBody {
       return
     }
     if (this.#ready === undefined) {
-      this.#held.push(copyOf(bytes, from, to))
+      this.#held ??= new HeldPieces()
+      this.#held.add(bytes, from, to)
       if (this.#whole === undefined) this.#source.pause()
     } else {
       bytes.copy(this.#ready, this.#bytes, from, to)
@@ -114,29 +123,29 @@ export class AnswerBody implements HttpBody {
   }
 
   #text(): string {
-    const [first] = this.#held
-    const isOne = first !== undefined && this.#held.length === 1
-    const bytes = this.#ready ?? (isOne ? first : Buffer.concat(this.#held))
+    const ready = this.#ready
+    const text = textOf(ready ?? this.#held?.whole() ?? noBytes, this.#bytes)
     this.#drop()
-    const hasMark = bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-    return bytes.toString('utf8', hasMark ? 3 : 0)
+    if (ready !== undefined) giveMemory(ready)
+    return text
   }
 
+  /** What has come belongs to whoever gets it. */
   #pieces(): readonly Buffer[] {
-    const pieces = this.#ready === undefined ? this.#held : [this.#ready.subarray(0, this.#bytes)]
+    const pieces = this.#ready === undefined ? this.#held?.all() : [this.#ready.subarray(0, this.#bytes)]
     this.#drop()
-    return pieces
+    return pieces ?? []
   }
 
   #drop(): void {
     this.#ready = undefined
-    this.#held = []
+    this.#held = undefined
     this.#bytes = 0
   }
 }
 
-function copyOf(bytes: Buffer, from: number, to: number): Buffer {
-  const copy = Buffer.allocUnsafe(to - from)
-  bytes.copy(copy, 0, from, to)
-  return copy
+/** The text of bytes in UTF-8, without the mark that some put at its beginning. */
+function textOf(bytes: Buffer, length: number): string {
+  const hasMark = length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return bytes.toString('utf8', hasMark ? 3 : 0, length)
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { systemClock } from '@atenea/mcpcompat/transport'
 import { HangUp } from './fault.ts'
 import type { Dial, Line } from './line.ts'
+import { writeRequest } from './request-writer.ts'
 import { type RequestKind, ResponseParser, type ResponseReader } from './response-parser.ts'
 
 /** Who makes a request on a connection. After `onEnd` or `onLost` it hears nothing more. */
@@ -10,7 +11,7 @@ export interface ConnectionUser extends ResponseReader {
   onLost(error: Error): void
 }
 
-/** A request as it is written. */
+/** A request as it is written, see `writeRequest`. */
 export interface RequestText {
   readonly head: string
   readonly body: string | undefined
@@ -151,17 +152,8 @@ export class Connection implements Line {
     this.#home.onGone(this)
   }
 
-  #write(socket: Socket, { head, body = '' }: RequestText): void {
+  #write(socket: Socket, { head, body }: RequestText): void {
     this.hasWritten = true
-    const text = head + body
-    // Each character of a head is one byte, and a body is UTF-8. Those that are the same in both leave together.
-    if (Buffer.byteLength(body) === body.length) {
-      socket.write(text, 'latin1')
-      return
-    }
-    socket.cork()
-    socket.write(head, 'latin1')
-    socket.write(body, 'utf8')
-    socket.uncork()
+    writeRequest(socket, head, body)
   }
 }

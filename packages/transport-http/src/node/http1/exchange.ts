@@ -39,9 +39,10 @@ export class Exchange implements ConnectionUser, BodySource, AbortWatcher {
       this.#reject(this.#ending.reason)
       return
     }
-    const { body } = this.#request
+    const { method } = this.#request
+    const { body = method === 'POST' ? '' : undefined } = this.#request
     const { pool, target } = this.#way
-    const head = target.head(this.#request, body === undefined ? undefined : Buffer.byteLength(body))
+    const head = target.head(this.#request)
     const kept = pool.take()
     const connection = kept ?? pool.open()
     this.#isReused = kept !== undefined

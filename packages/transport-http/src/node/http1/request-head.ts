@@ -38,8 +38,8 @@ export class RequestTarget {
     }
   }
 
-  /** The head of a request, with a body of so many bytes. Throws a `TypeError` for fields that are none, or that are not the caller's to give. */
-  head({ method, headers }: Pick<HttpRequest, 'method' | 'headers'>, length: number | undefined): string {
+  /** The head of a request, without the length of its body and the blank line. Throws a `TypeError` for fields that are none, or that are not the caller's to give. */
+  head({ method, headers }: Pick<HttpRequest, 'method' | 'headers'>): string {
     let text = this.#beginnings[method]
     let saysEncoding = false
     for (const name in headers) {
@@ -47,10 +47,9 @@ export class RequestTarget {
       if (badValue.test(value))
         throw new TypeError(`The header ${name.slice(0, 80)} has a value that HTTP does not allow.`)
       text += `${written(name)}${value}\r\n`
-      saysEncoding ||= name === 'accept-encoding'
+      saysEncoding ||= name.length === 15 && name.toLowerCase() === 'accept-encoding'
     }
     // Without it a server may compress as it likes (RFC 9110, 12.5.3).
-    if (!saysEncoding) text += 'accept-encoding: identity\r\n'
-    return length === undefined ? `${text}\r\n` : `${text}content-length: ${length}\r\n\r\n`
+    return saysEncoding ? text : `${text}accept-encoding: identity\r\n`
   }
 }

@@ -2,7 +2,7 @@ import type { Authorizer, AuthRefusal } from '@atenea/transport-http'
 import { expect, test } from 'vitest'
 import { LazyAuthorizer } from './lazy-authorizer.ts'
 
-const request = { method: 'POST', url: 'https://mcp.example.com/' }
+const request = { method: 'POST' as const, url: 'https://mcp.example.com/' }
 const options = { signal: new AbortController().signal }
 const refusal: AuthRefusal = { status: 401, challenges: [], sent: undefined }
 

@@ -16,3 +16,21 @@ export function plainToolCall(methodName: string, params: JsonRecord | undefined
   if (typeof name !== 'string' || typeof args !== 'object' || args === null || Array.isArray(args)) return undefined
   return { name, arguments: args }
 }
+
+/** Whether source text is the params of such a call, none of its members given twice: there is nothing more to be checked of it. */
+export function isPlainToolCall(methodName: string, params: JsonRecord | undefined): params is JsonText {
+  if (methodName !== method.callTool || params === undefined || !JsonText.is(params) || !params.isObject) return false
+  let names = 0
+  let bodies = 0
+  let metas = 0
+  const { keys } = params
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]
+    if (key === 'name') names++
+    else if (key === 'arguments') bodies++
+    else if (key === '_meta') metas++
+    else return false
+  }
+  if (names !== 1 || bodies !== 1 || metas > 1) return false
+  return typeof params.member('name')?.value === 'string' && params.member('arguments')?.isObject === true
+}

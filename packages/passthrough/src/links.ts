@@ -1,7 +1,6 @@
 import {
   type Call,
   type CallContext,
-  canonicalize,
   type Implementation,
   type OnDiagnostic,
   type Principal,
@@ -24,7 +23,9 @@ import type { BackendOptions } from './backend-options.ts'
 import type { BackendClient } from './backend-port.ts'
 import type { OnPassthroughEvent } from './events.ts'
 import { busy, waiting } from './failures.ts'
+import { idleLinks } from './idle-links.ts'
 import { Link } from './link.ts'
+import { type LinkKey, linkKey } from './link-key.ts'
 import { RestingClients } from './resting-clients.ts'
 import type { BackendState } from './status.ts'
 
@@ -47,9 +48,6 @@ export interface Made {
   /** Set when the call has it to itself. */
   readonly lease: Lease | undefined
 }
-
-/** A client with a session of its own, or everybody who shares one. */
-type LinkKey = PeerSession | string
 
 /**
  * The connections to one backend. One that keeps sessions gets a connection for each client that keeps one with us (BR-307), and one for each
@@ -239,12 +237,8 @@ export class Links implements AsyncDisposable {
     this.left(link)
   }
 
-  /** `place`: which of several connections of the same client. */
-  #keyOf({ session, peer, principal }: BackendClient, place = 0): LinkKey {
-    if (session !== undefined) return session
-    if (!this.#around.bridgesInput) return principal.id
-    const key = `${principal.id} ${canonicalize(asksOf(peer?.capabilities ?? {}))}`
-    return place === 0 ? key : `${key} ${place}`
+  #keyOf(client: BackendClient, place?: number): LinkKey {
+    return linkKey(client, this.#around.bridgesInput, place)
   }
 
   #decide(link: Link): void {
@@ -260,10 +254,9 @@ export class Links implements AsyncDisposable {
     if (this.#namesCalls === true) return
     const surplus = this.#asking.size + 1 - this.#maxAskingCalls
     if (surplus <= 0) return
-    const idle = [...this.#asking]
-      .filter(([{ connection, openCalls }]) => connection !== undefined && openCalls === 0)
-      .sort(([a], [b]) => a.lastUsed - b.lastUsed)
-    for (const [link, key] of idle.slice(0, surplus)) void this.#close(key, link)
+    const made = [...this.#asking].filter(([{ connection }]) => connection !== undefined)
+    const idle = idleLinks(made.map(([link, key]) => [key, link]))
+    for (const [key, link] of idle.slice(0, surplus)) void this.#close(key, link)
   }
 
   #open(client: BackendClient, place = 0): Link {
@@ -371,7 +364,7 @@ export class Links implements AsyncDisposable {
     if (this.#links.size < maxSessions) return
     const shared = [...this.#links].filter(([key]) => typeof key === 'string')
     if (session === undefined && shared.length < maxSessions) return
-    const idle = shared.filter(([, link]) => link.openCalls === 0).sort(([, a], [, b]) => a.lastUsed - b.lastUsed)[0]
+    const [idle] = idleLinks(shared)
     if (idle === undefined) throw busy(this.#name, `it has ${maxSessions} sessions open`)
     void this.#close(...idle)
   }

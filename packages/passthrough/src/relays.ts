@@ -154,9 +154,14 @@ export class Relays implements Disposable {
     return relayed
   }
 
-  #end(relayed: RelayedCall, link: Link): void {
+  /** Nobody waits for this any more, and no time runs for it. */
+  #stop(relayed: RelayedCall): void {
     relayed.end()
     this.#deadlines.remove(relayed)
+  }
+
+  #end(relayed: RelayedCall, link: Link): void {
+    this.#stop(relayed)
     this.open--
     this.#leave(link, relayed.lease, relayed.lease !== undefined && relayed.isAborted)
   }
@@ -179,8 +184,7 @@ export class Relays implements Disposable {
       if (!mayAsk) throw askNotBridged(ask, call)
       return ask
     }
-    relayed.end()
-    this.#deadlines.remove(relayed)
+    this.#stop(relayed)
     this.open--
     // The call that waits holds its connection.
     void ask.parked.ended.then((how) => this.#leave(link, lease, how === 'given-up' || how === 'expired'))
@@ -216,8 +220,7 @@ export class Relays implements Disposable {
       } catch (error) {
         throw this.#told(error, relayed)
       } finally {
-        relayed.end()
-        this.#deadlines.remove(relayed)
+        this.#stop(relayed)
       }
     } finally {
       this.open--
@@ -253,8 +256,7 @@ export class Relays implements Disposable {
     try {
       made = await this.#links.connectFor(call, context, relayed.signal)
     } catch (error) {
-      relayed.end()
-      this.#deadlines.remove(relayed)
+      this.#stop(relayed)
       throw this.#told(error, relayed)
     }
     const { link, connection } = made

@@ -17,9 +17,9 @@ export function encodeMessage(message: RpcMessage): string {
       return `{"jsonrpc":"2.0","id":${encodeId(id)},"result":${encodePayload(result)}}`
     }
     case 'request':
-      return `{"jsonrpc":"2.0","id":${encodeId(message.id)},"method":${JSON.stringify(message.method)}${encodeParams(message.params)}}`
+      return `{"jsonrpc":"2.0","id":${encodeId(message.id)},"method":${encodeMethod(message.method)}${encodeParams(message.params)}}`
     case 'notification':
-      return `{"jsonrpc":"2.0","method":${JSON.stringify(message.method)}${encodeParams(message.params)}}`
+      return `{"jsonrpc":"2.0","method":${encodeMethod(message.method)}${encodeParams(message.params)}}`
     case 'error': {
       const id = message.id === undefined ? '' : `"id":${encodeId(message.id)},` // absent, never null (MC-MSG-06, A-11)
       return `{"jsonrpc":"2.0",${id}"error":${encodeError(message.error)}}`
@@ -30,6 +30,18 @@ export function encodeMessage(message: RpcMessage): string {
 // Ids and methods go back or on exactly as they came: an escaped lone surrogate in them stays escaped.
 function encodeId(id: RpcId): string {
   return typeof id === 'number' ? String(id) : JSON.stringify(id)
+}
+
+let lastMethod = { name: '', text: '""' }
+
+/** Written once as long as it is the same: most messages call the method that the one before did. */
+function encodeMethod(name: string): string {
+  if (name !== lastMethod.name) {
+    const text = JSON.stringify(name)
+    // A copy, since the name may be a part of a long message, all of which it would keep alive.
+    lastMethod = { name: JSON.parse(text) as string, text }
+  }
+  return lastMethod.text
 }
 
 function encodeParams(params: Json | undefined): string {

@@ -164,6 +164,11 @@ export class JsonText {
     return isPast === undefined ? none : [...new Set(keys.filter((_key, index) => isPast[index]))]
   }
 
+  /** The top-level keys of an object, in their order and as often as they are there. */
+  get keys(): readonly string[] {
+    return this.#names()
+  }
+
   /** Whether an object has this top-level member. */
   has(key: string): boolean {
     return this.#names().includes(key)

@@ -11,7 +11,7 @@ import type { RpcErrorObject, RpcFailure, RpcId, RpcNotification, RpcRequest, Rp
 import { memberOf } from '../member.ts'
 import { metaOf } from '../meta.ts'
 import { checkParams, duplicateFault } from '../method-params.ts'
-import { plainToolCall } from '../plain-tool-call.ts'
+import { isPlainToolCall, plainToolCall } from '../plain-tool-call.ts'
 import { methods as modernMethods } from '../rev-2026-07-28/methods.ts'
 import { decodeNotice, requestNotice } from '../rev-2026-07-28/notices.ts'
 import { metaFault, readArguments, RequestEnvelope, type SessionFacts, writeParams } from './envelope.ts'
@@ -50,6 +50,7 @@ class LegacyCodec implements WireCodec {
     const envelopeFault = metaFault(meta)
     if (envelopeFault !== undefined) return failed('invalid-envelope', envelopeFault, params)
     let args: JsonRecord | undefined = plainToolCall(message.method, params)
+    if (args === undefined && isPlainToolCall(message.method, params)) args = readArguments(params)
     if (args === undefined) {
       if (!methods.has(message.method) && modernMethods.has(message.method)) {
         return failed('not-in-revision', `Method not found: ${message.method}`, params)

@@ -13,7 +13,7 @@ import { JsonText } from '../jsonrpc/json-text.ts'
 import type { RpcErrorObject, RpcFailure, RpcId, RpcNotification, RpcRequest, RpcResponse } from '../jsonrpc/message.ts'
 import { checkEnvelope, metaOf } from '../meta.ts'
 import { checkParams, duplicateFault } from '../method-params.ts'
-import { plainToolCall } from '../plain-tool-call.ts'
+import { isPlainToolCall, plainToolCall } from '../plain-tool-call.ts'
 import { parseResult } from '../results.ts'
 import type { RevisionOffer } from '../revisions.ts'
 import { methods as legacyMethods } from '../rev-2025-06-18/methods.ts'
@@ -59,6 +59,7 @@ class ModernCodec implements WireCodec {
     if (envelopeFault !== undefined) return failed('invalid-envelope', envelopeFault.message, params)
     const plain = plainToolCall(message.method, params)
     if (plain !== undefined) return decoded(message.method, plain, meta, undefined, undefined)
+    if (isPlainToolCall(message.method, params)) return this.#decodedText(message.method, params, meta, undefined)
     if (!methods.has(message.method) && legacyMethods.has(message.method)) {
       return failed('not-in-revision', `Method not found: ${message.method}`, params)
     }
@@ -67,10 +68,21 @@ class ModernCodec implements WireCodec {
     if (twice !== undefined) return failed('invalid-params', twice, params)
     const paramsFault = checkParams(message.method, known)
     if (paramsFault !== undefined) return failed('invalid-params', paramsFault, params)
-    if (!JsonText.is(known)) return decoded(message.method, readArguments(known), meta, undefined, readResume(known))
+    const resume = readResume(known)
+    return JsonText.is(known)
+      ? this.#decodedText(message.method, known, meta, resume)
+      : decoded(message.method, readArguments(known), meta, undefined, resume)
+  }
+
+  #decodedText(
+    methodName: string,
+    known: JsonText,
+    meta: JsonValue | undefined,
+    resume: Resume | undefined,
+  ): Decoded<DecodedCall> {
     const metaText = known.member('_meta')
-    const context = new RequestEnvelope(meta as JsonObject, metaText, readResume(known))
-    const call: Call = { method: message.method, params: readArguments(known) }
+    const context = new RequestEnvelope(meta as JsonObject, metaText, resume) // its form was checked
+    const call: Call = { method: methodName, params: readArguments(known) }
     const { revision } = this
     const isClean = metaText !== undefined && this.#isClean(metaText, meta)
     const source = isClean ? { call, params: known, revision } : undefined

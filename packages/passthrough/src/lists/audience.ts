@@ -18,7 +18,9 @@ export class Audience {
   readonly feed: BackendFeed
   /** What was offered last, to tell what has changed. */
   readonly definitions: Map<ListKind, Definitions> = new Map()
-  /** Milliseconds of the clock. */
+  /** Whether somebody needed it since it was last looked at: a flag, since to read the clock in every call costs more. */
+  wasUsed = true
+  /** When it was last seen to be used, in milliseconds of the clock. */
   lastUsed = 0
   /** Settles when changes are followed, or when that takes too long to wait for: false. */
   following: Promise<boolean> | undefined

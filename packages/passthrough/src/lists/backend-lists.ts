@@ -218,7 +218,7 @@ export class BackendLists {
       this.#makeRoom()
       this.#sweepLater()
     }
-    audience.lastUsed = this.#options.clock.now()
+    audience.wasUsed = true
     return audience
   }
 
@@ -256,9 +256,11 @@ export class BackendLists {
     const { clock } = this.#options
     this.#sweep ??= clock.after(audienceIdleMs / 2, () => {
       this.#sweep = undefined
-      const oldest = clock.now() - audienceIdleMs
+      const now = clock.now()
       for (const [partition, audience] of this.#audiences) {
-        if (!audience.feed.isUsed && audience.lastUsed < oldest) this.#closeAudience(partition, audience)
+        if (audience.wasUsed) audience.lastUsed = now
+        audience.wasUsed = false
+        if (!audience.feed.isUsed && audience.lastUsed < now - audienceIdleMs) this.#closeAudience(partition, audience)
       }
       if (this.#audiences.size > 0) this.#sweepLater()
     })

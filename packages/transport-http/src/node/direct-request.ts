@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyReader } from '../carrier/body-reading.ts'
+import { fieldsOf } from './header-fields.ts'
 
 const nothing: string[] = []
 const noHeaders = {}
@@ -14,9 +15,22 @@ export function directRequests(Incoming: typeof IncomingMessage): typeof Incomin
     /** Something is in the queue of the stream, so that all of it has to be read there. */
     #queued = false
     #ended = false
+    /** Worked out when somebody asks. */
+    #fields: object | undefined
 
+    // the types say that these are no accessors
     static {
-      // by this the server sees, once a request is answered, that it need not hold it any longer; the type says it is no accessor
+      Object.defineProperty(DirectRequest.prototype, 'headers', {
+        configurable: true,
+        get(this: DirectRequest): unknown {
+          this.#fields ??= fieldsOf(this.rawHeaders) ?? (Reflect.get(Incoming.prototype, 'headers', this) as object)
+          return this.#fields
+        },
+        set(this: DirectRequest, fields: object) {
+          this.#fields = fields
+        },
+      })
+      // by this the server sees, once a request is answered, that it need not hold it any longer
       Object.defineProperty(DirectRequest.prototype, 'readableEnded', {
         configurable: true,
         get(this: DirectRequest): boolean {
@@ -38,6 +52,13 @@ export function directRequests(Incoming: typeof IncomingMessage): typeof Incomin
     forget(): void {
       this.rawHeaders = nothing
       this.headers = noHeaders
+    }
+
+    override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+      const reader = this.#reader
+      this.#reader = undefined
+      reader?.gone()
+      super._destroy(error, callback)
     }
 
     override push(chunk: Uint8Array | null, encoding?: BufferEncoding): boolean {

@@ -4,10 +4,13 @@ import type { BodyFault, BodySink, HttpExchange } from './http-exchange.ts'
 /** The global of Node, where requests of this kind come from. */
 declare const Buffer: { concat(chunks: readonly Uint8Array[]): Uint8Array }
 
-/** Takes a body while it arrives. `end` comes once, unless the client goes before. */
+/** Takes a body while it arrives. */
 export interface BodyReader {
   take(chunk: Uint8Array): void
+  /** All of it is there. Comes once, unless the client goes before. */
   end(): void
+  /** The client has gone. May also come after the end. */
+  gone(): void
 }
 
 /** How many times the limit is still read and thrown away after a refusal, so that the client gets to see it. */
@@ -52,6 +55,11 @@ export class BodyReading extends Rider implements BodyReader {
       this.#stop()
       this.#sink.body(this.#exchange, text)
     }
+  }
+
+  /** What has come is let go at once: clients that begin large bodies and go would fill the memory before their time is up. */
+  gone(): void {
+    if (!this.#over) this.#stop()
   }
 
   /** A whole turn of the wheel has passed. */

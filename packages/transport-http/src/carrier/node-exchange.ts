@@ -18,7 +18,7 @@ export interface NodeRequest {
   readonly headers: object
   readonly socket: NodeConnection
   on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
-  on(event: 'end', listener: () => void): unknown
+  on(event: 'end' | 'close', listener: () => void): unknown
   destroy(): unknown
   /**
    * Hands the body over as it arrives, without the queue of a stream in between; false when some of it waits in that queue already. Only
@@ -215,6 +215,7 @@ export class NodeExchange implements HttpExchange {
 function readStream(req: NodeRequest, reading: BodyReading): void {
   req.on('data', (chunk) => reading.take(chunk))
   req.on('end', () => reading.end())
+  req.on('close', () => reading.gone())
 }
 
 const waitingByConnection = new WeakMap<NodeConnection, Set<() => void>>()

@@ -5,6 +5,7 @@ import { type BackendSetting, type Settings, socketFile } from '../settings.ts'
 import { readFileBackends } from './file-backends.ts'
 import { readLineBackend, type ReadLineOptions } from './line-backend.ts'
 import { chainWith } from './own-chain.ts'
+import { refuseOwnFronts } from './own-fronts.ts'
 import { withRenames } from './renames.ts'
 
 export interface ReadSettings {
@@ -42,6 +43,7 @@ export async function readSettings(options: ReadLineOptions): Promise<ReadSettin
     configChain: file === undefined ? undefined : chainWith(file, environment),
   }
   for (const backend of settings.backends) refuseUnknownRevisions(backend)
+  refuseOwnFronts(settings.backends, settings)
   return { settings, warnings }
 }
 

@@ -39,6 +39,7 @@ function sizeIn({ name }: Suite): readonly [kind: string, size: number] {
 // How fast it is depends on the machine and is never judged here; that every answer is right does not.
 test.concurrent.for(suites.map((suite) => [suite.name, suite] as const))(
   'suite %s: every target answers everything rightly',
+  { timeout: 150_000 },
   async ([name, suite], { expect }) => {
     const out = join(folder, name)
     const args = [main, '--suite', name, '--scale', '0.01', '--rounds', '1', '--repeats', '0', '--out', out]
@@ -56,5 +57,4 @@ test.concurrent.for(suites.map((suite) => [suite.name, suite] as const))(
     expect(measured).toEqual(expected)
     expect(readFileSync(join(out, `${suite.carrier ?? 'stdio'}.md`), 'utf8')).toContain(`### ${suite.title}`)
   },
-  150_000,
 )

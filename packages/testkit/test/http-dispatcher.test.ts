@@ -5,7 +5,7 @@ import { dispatcherSuite, suiteCapabilities } from '../src/dispatcher-suite.ts'
 import { createServedCore } from '../src/served-core.ts'
 
 const sends: readonly (readonly [name: string, make: () => HttpSend & Partial<Disposable>])[] = [
-  ['node:http', () => createNodeSend()],
+  ['connections of our own', () => createNodeSend()],
   ['fetch', () => createFetchSend()],
 ]
 

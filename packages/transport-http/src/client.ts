@@ -47,7 +47,7 @@ export interface ConnectHttpOptions extends AbortOptions {
    */
   readonly mode?: 'auto' | 'legacy' | 'modern' | undefined
   /**
-   * How requests are made. Default: the platform's `fetch`. On Node `createNodeSend()` of `@atenea/transport-http/node` costs a fifth of
+   * How requests are made. Default: the platform's `fetch`. On Node `createNodeSend()` of `@atenea/transport-http/node` costs a tenth of
    * it. It is not disposed with the connection, since several can share it.
    */
   readonly send?: HttpSend | undefined

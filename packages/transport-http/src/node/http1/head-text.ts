@@ -2,7 +2,7 @@ import { HttpFault } from './fault.ts'
 import { hasForeign } from './fields.ts'
 
 /** Longest head, and longest trailer, that is taken; as much as Node's own client takes. */
-export const maxHeadBytes = 16_384
+const maxHeadBytes = 16_384
 
 /** Most heads are shorter, and what comes after them need not be looked at. */
 const stepBytes = 1_024

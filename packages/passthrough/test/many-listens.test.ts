@@ -151,6 +151,37 @@ describe('BR-305: subscriptions to several backends', () => {
     expect(await heard(client)).toEqual([[id, toolsChanged, undefined]])
   })
 
+  test('the same change is told ten times a second, and the last of more in the next: it may go round through a proxy that has this one as a server', async () => {
+    const clock = createManualClock()
+    const [a, b] = both()
+    const client = await createRig([a, b], { clock }).client('modern')
+    const { id } = await listen(client, { toolsListChanged: true, resourceSubscriptions: ['a://1'] })
+    for (let round = 0; round < 25; round++) a.tell(toolsChanged)
+    a.tell(resourceUpdated, { uri: 'a://1' })
+    const tools = [id, toolsChanged, undefined]
+    expect(await heard(client)).toEqual([...Array.from({ length: 10 }, () => tools), [id, resourceUpdated, 'a://1']])
+    clock.advance(999)
+    expect(await heard(client)).toEqual([])
+    clock.advance(1)
+    expect(await heard(client)).toEqual([tools])
+    clock.advance(5_000)
+    expect(await heard(client)).toEqual([])
+    a.tell(toolsChanged)
+    expect(await heard(client)).toEqual([tools])
+  })
+
+  test('what waits for its second is told before the closing result', async () => {
+    const [a, b] = both()
+    const rig = createRig([a, b], { clock: createManualClock() })
+    const client = await rig.client('modern')
+    const { id } = await listen(client, { toolsListChanged: true })
+    for (let round = 0; round < 11; round++) a.tell(toolsChanged)
+    await turn()
+    await rig.passthrough.drain()
+    expect((await client.answerTo(id)).value.result).toMatchObject({ resultType: 'complete' })
+    expect((await client.rest()).filter(({ method }) => method === toolsChanged)).toHaveLength(11)
+  })
+
   test('a backend is followed for as long as somebody reads its lists or listens, so that its connection may become idle', async () => {
     const clock = createManualClock()
     const [a, b] = both()

@@ -3,10 +3,12 @@ import { notice } from '@atenea/mcpcompat'
 import {
   abortable,
   acknowledgement,
+  type Clock,
   filterAdmits,
   memberOf,
   type SubscriptionFilter,
 } from '@atenea/mcpcompat/transport'
+import { Damper } from './damper.ts'
 
 /**
  * One open subscription of a client. What is told before the acknowledgement waits for it (MC-SUB-03); when the client reads too slowly,
@@ -16,6 +18,7 @@ export class ClientListen {
   readonly #context: CallContext
   readonly #report: OnDiagnostic | undefined
   readonly #waiting = new Map<string, Call>()
+  readonly #damper: Damper
   #granted: SubscriptionFilter | undefined
   #sending: Promise<void> | undefined
   #isOver = false
@@ -25,9 +28,10 @@ export class ClientListen {
   })
   #left: Promise<unknown> | undefined
 
-  constructor(context: CallContext, report: OnDiagnostic | undefined) {
+  constructor(context: CallContext, clock: Clock, report: OnDiagnostic | undefined) {
     this.#context = context
     this.#report = report
+    this.#damper = new Damper(clock, (key, change) => this.#send(key, change))
   }
 
   get isAcknowledged(): boolean {
@@ -49,7 +53,7 @@ export class ClientListen {
     const key = typeof uri === 'string' ? uri : change.method
     if (this.#granted === undefined) this.#waiting.set(key, change)
     else if (typeof uri === 'string' ? this.#granted.resourceSubscriptions : filterAdmits(this.#granted, change)) {
-      this.#send(key, change)
+      this.#damper.take(key, change)
     }
   }
 
@@ -63,11 +67,13 @@ export class ClientListen {
       return { kind: 'result', value: {} }
     } finally {
       this.#isOver = true
+      this.#damper.close()
     }
   }
 
   /** Ends it with its result once the client has taken what waits, unless it leaves before. */
   async end(): Promise<void> {
+    this.#damper.release()
     await Promise.race([this.#sending, this.#left])
     this.#end()
   }

@@ -41,7 +41,7 @@ export class Listens {
   async listen(call: Call, context: CallContext): Promise<Outcome> {
     const filter = parseListenFilter(call.params)
     this.#admit(filter)
-    const listen = new ClientListen(context, this.#options.onDiagnostic)
+    const listen = new ClientListen(context, this.#options.clock, this.#options.onDiagnostic)
     const parts: Part[] = []
     this.#open.add(listen)
     try {

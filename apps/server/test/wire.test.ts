@@ -1,6 +1,7 @@
+import type { WireMessage } from '@atenea/cli/testing'
 import { legacyRevision, modernRevision, revisionsOf } from '@atenea/mcpcompat'
 import { describe, expect, test } from 'vitest'
-import { modernMeta, ServerProcess, type WireMessage } from './_util/server-process.ts'
+import { modernMeta, ServerProcess } from './_util/server-process.ts'
 
 const post = { $type: 'app.bsky.feed.like', subject: 'x' }
 const cidCall = { name: 'create_record_cid', arguments: { record: post } }

@@ -26,7 +26,10 @@ export interface CreateAgentsOptions {
   readonly idleTimeoutMs: number
 }
 
-/** Agents that keep connections alive, made when they are first needed: one for each scheme, and one for each proxy and scheme. */
+/**
+ * Agents of `node:http` that keep connections alive, for those who look at each step of a request themselves; `createNodeSend` does without.
+ * Made when they are first needed: one for each scheme, and one for each proxy and scheme.
+ */
 export function createAgents(options: CreateAgentsOptions): Agents {
   // 0 is for ever to an agent
   const timeout = options.idleTimeoutMs === Number.POSITIVE_INFINITY ? 0 : options.idleTimeoutMs

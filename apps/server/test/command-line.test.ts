@@ -311,20 +311,6 @@ describe('status', () => {
 })
 
 describe('the start', () => {
-  test('what starts with the server holds no foreign code', () => {
-    const seen = new Set<string>()
-    const read = (file: string): void => {
-      if (seen.has(file)) return
-      seen.add(file)
-      const text = readFileSync(file, 'utf8')
-      for (const [, target] of text.matchAll(/^(?:import|\}) ?(?:.*from )?"(\.[^"]+)";$/gm))
-        read(join(file, '..', target ?? ''))
-      expect(text.match(/^\/\/ .*node_modules\/.*$/gm) ?? [], file).toEqual([])
-    }
-    read(join(import.meta.dirname, '../dist/main.js'))
-    expect(seen.size).toBeGreaterThan(1)
-  })
-
   test('what was compiled is kept below the cache of the user, and nowhere else', () => {
     const cache = join(folder, 'cache')
     const temporary = join(folder, 'temporary')

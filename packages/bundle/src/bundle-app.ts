@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { build, type BuildOptions, type Loader, type Metafile, type Plugin } from 'esbuild'
+import { foreignAtStart } from './foreign-at-start.ts'
 import { licencesOf, readManifest } from './licences.ts'
 
 export interface BundleAppOptions {
@@ -19,7 +20,8 @@ const entry = 'src/main.ts'
 
 /**
  * Bundles a binary: `dist/main.js` leads to all that starts with it, the other files of `dist` hold what is loaded on first use. Nothing is left to be
- * installed, and the licences of what was bundled go along. Needs the built packages, so run it after `tsc -b`.
+ * installed, and the licences of what was bundled go along. Rejects when foreign code would start with it, since every start would wait for that.
+ * Needs the built packages, so run it after `tsc -b`.
  */
 export async function bundleApp({ folder, target, apart = [] }: BundleAppOptions): Promise<void> {
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
@@ -52,6 +54,8 @@ export async function bundleApp({ folder, target, apart = [] }: BundleAppOptions
   const leaving = apart.map(left)
   const { metafile } = await build({ ...split, plugins: leaving, write: false })
   const main = await build({ ...split, plugins: [...leaving, together(folder, loadedLater(metafile))] })
+  const foreign = foreignAtStart(main.metafile, 'dist/main.js')
+  if (foreign.length > 0) throw new Error(`what starts with the binary holds foreign code: ${foreign.join(', ')}`)
   const others = await Promise.all(apart.map(async (file) => await build({ ...options, entryPoints: [`src/${file}`] })))
   const metafiles = [main, ...others].map((built) => built.metafile)
   writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), licencesOf(folder, metafiles))

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { createRevisionPolicy, type Dispatcher, isJsonObject, modernRevision } from '@atenea/mcpcompat'
+import { createRevisionPolicy, type Dispatcher, isJsonObject, modernRevision, type Principal } from '@atenea/mcpcompat'
 import { memberOf } from '@atenea/mcpcompat/transport'
 import { type CreateHttpHandlerOptions, createHttpHandler } from '@atenea/transport-http'
 import { listenHttp } from '@atenea/transport-http/node'
@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createServedCore } from '../src/served-core.ts'
 import { modernMeta } from './_util/http-client.ts'
+import { until } from './_util/processes.ts'
 
 /*
  * The listener takes bodies and writes streams by a shorter way than a server that somebody else made. Both have to be the same to clients.
@@ -180,16 +181,51 @@ test('bodies and streams of a listener are those of a handler on a server of som
   }
 })
 
+const asked: Request = {
+  texts: ['é'],
+  later: false,
+  chunked: false,
+  type: 'application/json',
+  damage: 'none',
+  cuts: [],
+}
+
+test.each([
+  ['known at once', (): Principal => ({ id: 'p', authenticated: true })],
+  [
+    'known later, when the body is there',
+    async (): Promise<Principal> =>
+      await new Promise((resolve) => setTimeout(resolve, 20, { id: 'p', authenticated: true })),
+  ],
+])('MH-SSE-10: who stays gets the answer to a slow call, who goes ends it, %s', async (_when, authenticate) => {
+  const core = createServedCore()
+  const reasons: unknown[] = []
+  const slow: Dispatcher = {
+    notify: (notice, context) => core.notify(notice, context),
+    view: (principal) => core.view(principal),
+    drain: async () => await core.drain(),
+    call: async (call, context) => {
+      context.signal.addEventListener('abort', () => reasons.push(context.signal.reason))
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      return await core.call(call, context)
+    },
+  }
+  await using listener = await listenHttp(slow, { ...options, authenticate })
+  for (const chunked of [false, true]) {
+    const [answer] = answersIn(await exchange(listener.port, [{ ...asked, chunked }]))
+    expect(answer?.text).toMatch(/"é"/)
+  }
+  expect(reasons).toEqual([])
+  const socket = connect({ port: listener.port, host: '127.0.0.1' })
+  socket.on('error', () => undefined).write(bytesOf(asked, 1))
+  await until(() => listener.handler.openCalls === 1)
+  socket.destroy()
+  await until(() => listener.handler.openCalls === 0)
+  expect(reasons).toEqual([expect.objectContaining({ name: 'AbortError' })])
+})
+
 test('a client of HTTP/1.0, which knows no chunks, gets a stream that ends with its connection', async () => {
   await using listener = await listenHttp(talking(), options)
-  const asked: Request = {
-    texts: ['é'],
-    later: false,
-    chunked: false,
-    type: 'application/json',
-    damage: 'none',
-    cuts: [],
-  }
   const socket = connect({ port: listener.port, host: '127.0.0.1' })
   socket.write(bytesOf(asked, 1).toString('latin1').replace('HTTP/1.1', 'HTTP/1.0'), 'latin1')
   let text = ''

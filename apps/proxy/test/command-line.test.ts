@@ -172,3 +172,17 @@ describe('status and connect', () => {
     expect(run('status', 'http://127.0.0.1:9/mcp')).toMatchObject({ status: 4, stdout: '' })
   })
 })
+
+test.each([['accounts'], ['login', 'http://127.0.0.1:1/mcp'], ['logout', 'http://127.0.0.1:1/mcp']])(
+  'a place where no sign-ins can be kept is told in one line: %j',
+  (...args) => {
+    const state = fileOf('no-folder', 'a file')
+    const { status, stderr } = spawnSync(process.execPath, [binPath, ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, ...home.environment, XDG_STATE_HOME: state },
+      timeout: 10_000,
+    })
+    expect(status).not.toBe(0)
+    expect(stderr).toMatch(/^atenea-proxy: Sign-ins cannot be kept in .*no-folder\S* \(ENOTDIR\)\.\n$/)
+  },
+)

@@ -13,6 +13,15 @@ describe('state and cache directories', () => {
     expect(cacheDir(environment)).toBe(cache)
   })
 
+  test('a relative HOME is ignored: where things live does not depend on where the program was started', () => {
+    vi.stubEnv('HOME', 'relative')
+    try {
+      expect(stateDir({ HOME: 'relative' })).toBe(`${os.userInfo().homedir}/.local/state/atenea`)
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
   test('a user without a home hears what to set', () => {
     using _ = vi.spyOn(os, 'homedir').mockImplementation(() => {
       throw new Error('uv_os_get_passwd returned ENOENT')

@@ -25,8 +25,11 @@ function baseDir(environment: Environment, variable: string, fallback: readonly 
 }
 
 function systemHome(variable: string): string {
+  const { homedir, userInfo } = process.getBuiltinModule('node:os')
   try {
-    return process.getBuiltinModule('node:os').homedir()
+    // What HOME says, relative or not; else what the system knows of the user.
+    const home = homedir()
+    return isAbsolute(home) ? home : userInfo().homedir
   } catch (cause) {
     // A container may run under a number that no user has.
     throw new UsageError(`this user has no home directory; set HOME or ${variable} to an absolute path`, { cause })

@@ -38,8 +38,8 @@ export async function login(
   const logger = context.log(values['log-level'] ?? 'warning', values['log-format'] ?? 'text')
   const store = signInStore(environment)
   // Who asks for it now wants to be asked, whatever came of it before.
-  await store.setFailure(url, undefined)
-  const before = await store.get(url)
+  await told(store.setFailure(url, undefined))
+  const before = await told(store.get(url))
   using send = createNodeSend()
   const around = { environment, redactor, send, onDiagnostic: logDiagnostics(logger), config: values.config }
   using authorizer = createSignIn(target, around, true)
@@ -57,7 +57,7 @@ export async function login(
     if (shutdown.aborted) return exitCode.failed
     throw loginFailure(error)
   }
-  const signIn = await store.get(url)
+  const signIn = await told(store.get(url))
   const isJson = values['log-format'] === 'json'
   if (isJson) printOut(`${JSON.stringify(signIn === undefined ? { server: url, signedIn: false } : shown(signIn))}\n`)
   else if (signIn === undefined) printOut(`${url} wants no sign-in.\n`)
@@ -66,6 +66,13 @@ export async function login(
       `${before?.accessToken === signIn.accessToken ? 'Signed in already' : 'Signed in'} at ${url}, by ${signIn.issuer}.\n`,
     )
   return exitCode.ok
+}
+
+/** A place where sign-ins cannot be read or kept is no surprise, and its user can mend it. */
+async function told<T>(work: Promise<T>): Promise<T> {
+  return await work.catch((error: unknown) => {
+    throw OAuthError.is(error) ? new ExitError(exitCode.failed, error.message, { cause: error }) : error
+  })
 }
 
 function loginFailure(error: unknown): unknown {
@@ -112,7 +119,7 @@ export async function accounts(
   { environment }: AppContext,
 ): Promise<ExitCode> {
   if (words.length > 0) throw new UsageError('accounts takes no words')
-  const signIns = [...(await signInStore(environment).list())].sort((a, b) => (a.server < b.server ? -1 : 1))
+  const signIns = [...(await told(signInStore(environment).list()))].sort((a, b) => (a.server < b.server ? -1 : 1))
   if (values['log-format'] === 'json') printOut(`${JSON.stringify(signIns.map(shown))}\n`)
   else printOut(signIns.length === 0 ? 'Nobody is signed in anywhere.\n' : signIns.map(accountText).join(''))
   return exitCode.ok

@@ -46,7 +46,7 @@ export function scanMembers(text: string): MemberTable {
 }
 
 /** The members that a cursor has before it; places count from `base`. */
-export function readTable(cursor: MemberCursor, base: number): MemberTable {
+function readTable(cursor: MemberCursor, base: number): MemberTable {
   const keys: string[] = []
   const places: number[] = []
   while (cursor.next()) {

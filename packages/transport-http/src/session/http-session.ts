@@ -12,7 +12,6 @@ import {
   encodeMessage,
   headerName,
   type InitializedServer,
-  isSessionId,
   type LegacyClient,
   linkSignals,
   lostCall,
@@ -22,7 +21,6 @@ import {
   type RpcMessage,
   type RpcReject,
   type RpcRequest,
-  withResolvers,
 } from '@atenea/mcpcompat/transport'
 import { type Payload, readAnswer, type ReadAnswerOptions } from '../answer.ts'
 import { CallEnd, OpenRequests } from '../call-end.ts'
@@ -32,7 +30,9 @@ import { discard } from '../read-body.ts'
 import { isRepeatable } from '../repeatable.ts'
 import type { HttpAnswer } from '../send.ts'
 import { AnswerStreams } from './answer-streams.ts'
+import { SessionFields } from './session-fields.ts'
 import { keepStream } from './standing-stream.ts'
+import { StreamOffer } from './stream-offer.ts'
 
 export interface HttpSessionOptions {
   readonly endpoint: Endpoint
@@ -56,13 +56,8 @@ export type SessionLoss = 'request' | 'stream' | 'first-stream'
 /** How long requests that follow the handshake wait for the server to take `notifications/initialized`. */
 const initializedMs = 10_000
 
-/** How long subscriptions wait for the server to show that it offers a stream. One that is slow, or sends its head with the first event, has one. */
-const offerMs = 1_000
-
 /** How long the server has to answer what we tell it at the end. */
 const farewellMs = 2_000
-
-const contentType = { 'content-type': 'application/json' }
 
 /** Calls of a session that was lost may still be answered for this long. */
 const lostSessionMs = 10_000
@@ -84,16 +79,11 @@ export class HttpSession {
   readonly #open = new OpenRequests()
   readonly #readOnce: ReadAnswerOptions
   readonly #readAgain: ReadAnswerOptions
-  /** What the fields say that every request carries; made anew when one of them becomes known. */
-  #fields: Readonly<Record<string, string>> = contentType
+  readonly #fields = new SessionFields()
+  readonly #offer = new StreamOffer()
   #tellGone: (loss: SessionLoss) => void = () => undefined
   #isLost = false
-  #sessionId: string | undefined
-  /** What every request after the handshake carries (LG-HTTP-09, A19). */
-  #revision: string | undefined
   #ready: Promise<void> | undefined
-  /** Whether the server offers a stream for what belongs to no request; without `listen` nobody asks it. */
-  #hears: boolean | Promise<boolean> = false
   #handshakeFailure: unknown
   #closing: Promise<void> | undefined
   /** Messages that are still to be sent after the end has begun. */
@@ -117,7 +107,7 @@ export class HttpSession {
     const port: PeerPort = {
       send: (message) => this.#send(message),
       clock: endpoint.clock,
-      hearsUnasked: () => this.#hears,
+      hearsUnasked: () => this.#offer.shown,
     }
     this.client = createClientSession(port, {
       policy,
@@ -146,7 +136,7 @@ export class HttpSession {
 
   /** Keeps the stream open for what belongs to no request, once the handshake is done, until the server shows that it offers none. */
   async listen(): Promise<void> {
-    const settle = this.#expectStream()
+    const settle = this.#offer.expect(this.#endpoint.clock)
     try {
       await this.#ready
       if (!this.#life.signal.aborted && !this.#isLost) await this.#keepStream(() => settle(true))
@@ -170,21 +160,9 @@ export class HttpSession {
     })
   }
 
-  /** Subscriptions wait from now on for what the server shows (BR-206), within bounds. Gives what takes that. */
-  #expectStream(): (isOpen: boolean) => void {
-    const { promise, resolve } = withResolvers<boolean>()
-    const late = this.#endpoint.clock.after(offerMs, () => resolve(true))
-    this.#hears = promise
-    return (isOpen) => {
-      late[Symbol.dispose]()
-      resolve(isOpen)
-      this.#hears = isOpen
-    }
-  }
-
   /** A server without sessions, or one that answers 404 where others answer 405, only has no stream. */
   #streamGone(heard: boolean): void {
-    if (this.#sessionId !== undefined && (heard || this.#options.believesFirst404)) {
+    if (this.#fields.hasId && (heard || this.#options.believesFirst404)) {
       this.#lose(heard ? 'stream' : 'first-stream')
     } else {
       this.#report(
@@ -222,11 +200,11 @@ export class HttpSession {
   }
 
   async #delete(signal: AbortSignal): Promise<void> {
-    if (this.#sessionId === undefined || this.#isLost) return
+    if (!this.#fields.hasId || this.#isLost) return
     // LG-SESS-07; a server that lets nobody end a session answers 405.
     const answer = await this.#endpoint.request({
       method: 'DELETE',
-      headers: this.#headers(),
+      headers: this.#fields.all,
       signal,
       repeatable: true,
       plain: true,
@@ -330,41 +308,28 @@ export class HttpSession {
   }
 
   async #exchange(body: string, repeatable: boolean, end: CallEnd, keepsRefusal = false): Promise<HttpAnswer> {
-    const request = new PostRequest(this.#fields, body, repeatable, end, keepsRefusal)
+    const request = new PostRequest(this.#fields.post, body, repeatable, end, keepsRefusal)
     return this.#checked(await this.#endpoint.request(request))
   }
 
   /** With a session id sent, 404 means that the session is over (A-46). */
   #checked(answer: HttpAnswer): HttpAnswer {
-    if (answer.status !== 404 || this.#sessionId === undefined) return answer
+    if (answer.status !== 404 || !this.#fields.hasId) return answer
     void discard(answer.body, this.#endpoint.clock)
     this.#lose('request')
     throw this.#lostError()
   }
 
   async #get(lastEventId: string | undefined, signal: AbortSignal): Promise<HttpAnswer> {
-    const headers: Record<string, string> = { ...this.#headers(), accept: 'text/event-stream' }
+    const headers: Record<string, string> = { ...this.#fields.all, accept: 'text/event-stream' }
     if (lastEventId !== undefined) headers[headerName.lastEventId] = lastEventId
     const request: EndpointRequest = { method: 'GET', headers, signal, repeatable: true, plain: true, unattended: true }
     return await this.#endpoint.request(request)
   }
 
-  #headers(): Record<string, string> {
-    return {
-      ...(this.#revision !== undefined && { [headerName.protocolVersion]: this.#revision }),
-      ...(this.#sessionId !== undefined && { [headerName.sessionId]: this.#sessionId }),
-    }
-  }
-
   #takeSessionId({ headers, body }: HttpAnswer): void {
     const id = headers[headerName.sessionId]
-    if (id === undefined) return
-    // LG-SESS-02
-    if (isSessionId(id)) {
-      this.#sessionId = id
-      this.#fields = { ...this.#headers(), ...contentType }
-      return
-    }
+    if (id === undefined || this.#fields.takeId(id)) return
     void discard(body, this.#endpoint.clock)
     throw new TransportError('protocol', `${this.#endpoint.name} gave a session id that no header can hold`)
   }
@@ -378,11 +343,7 @@ export class HttpSession {
       (message.kind === 'result' || message.kind === 'error') &&
       (message.id === request.id || (message.kind === 'error' && message.id === undefined))
     if (isAnswer && request.method === 'initialize' && message.kind === 'result') {
-      const revision = memberOf(message.result, 'protocolVersion')
-      if (typeof revision === 'string' && /^[\x21-\x7E]{1,64}$/.test(revision)) {
-        this.#revision = revision
-        this.#fields = { ...this.#headers(), ...contentType }
-      }
+      this.#fields.takeRevision(memberOf(message.result, 'protocolVersion'))
     }
     // The exchange says whose an error without an id is (A-11).
     this.client.receive(

@@ -5,7 +5,7 @@ import { version } from '../version.ts'
 
 /**
  * How the proxy is, as JSON for `/readyz` and `status`. It is ready when no server behind it is known to be out of reach; a server that
- * nobody has needed yet is started when it is needed.
+ * nobody has needed yet is connected to when it is needed.
  */
 export function reportStatus(
   { backends }: PassthroughStatus,

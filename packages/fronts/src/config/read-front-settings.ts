@@ -1,5 +1,5 @@
 import { stateDir, UsageError } from '@atenea/cli'
-import { isAbsolute, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { CommonValues, FrontValues } from '../front-flags.ts'
 import { type FrontSettings, frontDefaults } from '../front-settings.ts'
 import type { FrontConfig } from './front-config.ts'
@@ -23,7 +23,8 @@ export function readFrontSettings(
   { folder, environment, socketFile }: ReadFrontSettingsOptions,
 ): FrontSettings {
   const named = values.socket ?? config.sockets ?? []
-  const sockets = [...new Set(named.map((path) => socketPath(path, environment, socketFile)))]
+  const from = values.socket === undefined ? folder : '.'
+  const sockets = [...new Set(named.map((path) => socketPath(path, environment, socketFile, from)))]
   const http = readHttpSettings(values, config, folder)
   const stdio = values.stdio ?? config.stdio ?? sockets.length + http.http.length === 0
   if (!stdio && sockets.length + http.http.length === 0) {
@@ -53,8 +54,12 @@ export function isUrl(word: string): boolean {
   return /^https?:\/\//i.test(word)
 }
 
-/** A socket path as given, or the usual one for the word `default`. */
-export function socketPath(given: string, environment: Environment, socketFile: string): string {
+/**
+ * A socket path as given, with `unix:` before it or not, or the usual one for the word `default`. A relative one is below `folder`. Throws a
+ * `UsageError` for a URL, which would pass for a path.
+ */
+export function socketPath(given: string, environment: Environment, socketFile: string, folder = '.'): string {
   if (given === 'default') return join(stateDir(environment), socketFile)
-  return isAbsolute(given) ? given : resolve(given)
+  if (isUrl(given)) throw new UsageError(`${given} is a URL, and a socket has a path; HTTP is served with --http`)
+  return resolve(folder, given.replace(/^unix:/, ''))
 }

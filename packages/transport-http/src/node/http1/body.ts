@@ -25,8 +25,8 @@ const noBytes = Buffer.alloc(0)
 const waitAtBytes = 65_536
 
 /**
- * The body of one answer. Before somebody wants it nothing is read off the connection but what came with the head, and what has a place ready. Whoever wants it as
- * text gets it whole; whoever iterates it gets the pieces, and holds up the server by being slow.
+ * The body of one answer. Before somebody wants it nothing is read off the connection but what came with the head, and what has a place
+ * ready. Whoever wants it as text gets it whole; whoever iterates it gets the pieces, and holds up the server by being slow.
  */
 export class AnswerBody implements HttpBody {
   readonly #source: BodySource

@@ -38,7 +38,10 @@ export class RequestTarget {
     }
   }
 
-  /** The head of a request, without the length of its body and the blank line. Throws a `TypeError` for fields that are none, or that are not the caller's to give. */
+  /**
+   * The head of a request, without the length of its body and the blank line. Throws a `TypeError` for fields that are none, or that are
+   * not the caller's to give.
+   */
   head({ method, headers }: Pick<HttpRequest, 'method' | 'headers'>): string {
     let text = this.#beginnings[method]
     let saysEncoding = false

@@ -26,8 +26,9 @@ const maxBytes = 1_048_576
 export function createVerdictFile({ file, onDiagnostic }: VerdictFileOptions): VerdictStore {
   const change = (server: string, verdict: StoredVerdict | undefined): void => {
     const verdicts = new Map(Object.entries(read(file)))
-    verdicts.delete(sha256(server))
-    if (verdict !== undefined) verdicts.set(sha256(server), verdict)
+    const key = sha256(server)
+    verdicts.delete(key)
+    if (verdict !== undefined) verdicts.set(key, verdict)
     try {
       write(file, Object.fromEntries([...verdicts].slice(-maxVerdicts)))
     } catch (cause) {

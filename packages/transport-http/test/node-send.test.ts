@@ -282,6 +282,30 @@ describe('connections', () => {
     expect(bytes).toBeGreaterThanOrEqual(64 * 65_536)
   })
 
+  test('one over TLS is read on after an answer that was whole before anybody took it', async () => {
+    const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }])
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    const connections = new Set<object>()
+    const server = createHttpsServer({ key, cert }, (request, response) => {
+      connections.add(request.socket)
+      // more than one record, of which only the first one comes before the reading is stopped, and no length
+      response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(Buffer.alloc(60_000, 'x'))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closing.add(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+    const send = nodeSend()
+    for (let count = 0; count < 20; count++) {
+      const answer = await send(post(url, { signal: AbortSignal.timeout(5_000) }))
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      expect(await textOf(answer)).toHaveLength(60_000)
+    }
+    expect(connections.size).toBe(1)
+  })
+
   test('disposing ends what is under way and takes nothing new', async () => {
     await using server = await scriptedServer((_arrived, response) => stream(response))
     const send = nodeSend()

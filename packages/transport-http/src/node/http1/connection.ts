@@ -42,6 +42,8 @@ export class Connection implements Line {
   /** To be written as soon as the connection is open. */
   #waiting: RequestText | undefined
   #isPaused = false
+  /** Whether the socket was told to stop reading. */
+  #isStopped = false
   #isGone = false
   /** Whether anything of the present request may have reached the peer. */
   hasWritten = false
@@ -93,7 +95,7 @@ export class Connection implements Line {
   resume(): void {
     if (!this.#isPaused) return
     this.#isPaused = false
-    this.#socket?.resume()
+    this.#readOn()
   }
 
   /** Closes it. Whoever uses it hears nothing more. */
@@ -123,12 +125,20 @@ export class Connection implements Line {
       return false
     }
     if (this.#isGone) return false
-    if (this.#parser.isBusy) return !this.#isPaused
+    if (this.#parser.isBusy) {
+      this.#isStopped ||= this.#isPaused
+      return !this.#isPaused
+    }
     this.#user = undefined
     // More than was asked for belongs to nobody, and a request that is still being sent has no end yet.
     const isClean = taken === length && this.#socket?.writableLength === 0
-    if (isClean && this.#parser.head?.keepsAlive === true) this.#home.onFree(this)
-    else this.#end()
+    if (isClean && this.#parser.head?.keepsAlive === true) {
+      // What TLS has decrypted still comes after that; it may be the end of an answer of which nobody has taken anything yet.
+      this.#readOn()
+      this.#home.onFree(this)
+    } else {
+      this.#end()
+    }
     return true
   }
 
@@ -141,6 +151,12 @@ export class Connection implements Line {
     const user = this.#user
     this.close()
     user?.onLost(error ?? new HangUp('the connection was closed'))
+  }
+
+  #readOn(): void {
+    if (!this.#isStopped) return
+    this.#isStopped = false
+    this.#socket?.resume()
   }
 
   #end(): void {

@@ -56,11 +56,10 @@ export interface ServerProcess {
 export async function startServer(options: StartServerOptions): Promise<ServerProcess> {
   options.signal?.throwIfAborted()
   const { command } = options
-  const child = await start(options)
+  const { child, unguard } = await start(options)
   const pid = child.pid
   if (pid === undefined) throw spawnError(command, options.cwd, new Error('it has no process id'))
 
-  const unguard = options.orphanGuard === false ? () => undefined : guardGroup(pid)
   const exited = new Promise<ServerExit>((resolve) => {
     child.on('exit', (code, signal) => resolve({ code, signal }))
   })
@@ -91,7 +90,9 @@ export async function startServer(options: StartServerOptions): Promise<ServerPr
 
 type PipedChild = ChildProcessByStdio<Writable, Readable, Readable>
 
-async function start(options: StartServerOptions): Promise<PipedChild> {
+async function start(
+  options: StartServerOptions,
+): Promise<{ readonly child: PipedChild; readonly unguard: () => void }> {
   const { command, cwd } = options
   const env = createChildEnv({
     from: process.env,
@@ -112,11 +113,13 @@ async function start(options: StartServerOptions): Promise<PipedChild> {
       windowsHide: true,
       windowsVerbatimArguments: target.verbatim,
     })
+    // At once: whoever kills us while something else is still loaded must not leave it behind.
+    const unguard = child.pid === undefined || options.orphanGuard === false ? () => undefined : guardGroup(child.pid)
     await event(child, 'spawn')
     child.on('error', (error) =>
       safeDiagnostics(options.onDiagnostic)?.({ level: 'warning', code: 'process-error', message: error.message }),
     )
-    return child
+    return { child, unguard }
   } catch (error) {
     throw spawnError(command, cwd, error instanceof Error ? error : new Error(String(error)))
   }

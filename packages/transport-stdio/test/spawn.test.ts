@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -242,6 +243,16 @@ describe('D13: nothing is left behind', () => {
     }
     expect(processesWith(mark)).toEqual([])
     await until(() => processesWith(guard).length === 0)
+  })
+
+  test('whoever starts one and is killed in the same moment leaves nothing behind, however stubborn it is', async () => {
+    const options = { command: process.execPath, args: ['-e', stubborn, mark], stderr: 'ignore' }
+    const starter = `import { spawnServer } from ${JSON.stringify(join(import.meta.dirname, '../src/index.ts'))}
+      void spawnServer(${JSON.stringify(options)})
+      process.kill(process.pid, 'SIGKILL')`
+    const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', starter])
+    expect(signal).toBe('SIGKILL')
+    await until(() => processesWith(mark).length === 0)
   })
 
   test('two servers share one guard, and each is gone after its own end', async () => {

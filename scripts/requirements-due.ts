@@ -12,5 +12,4 @@ export const postponed: ReadonlyMap<string, string> = new Map([
   ['MC-ELIC-10', shownByClients],
   ['MC-ICON-01', shownByClients],
   ['MC-ICON-03', 'nothing fetches icons yet'],
-  ['MC-ROOT-03', shownByClients],
 ])

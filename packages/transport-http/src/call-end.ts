@@ -1,9 +1,6 @@
 import type { AbortWatcher, CallContext, RpcId } from '@atenea/mcpcompat'
-import type { LinkedSignal } from '@atenea/mcpcompat/transport'
+import { type LinkedSignal, maxTimerMs } from '@atenea/mcpcompat/transport'
 import type { Ending } from './send.ts'
-
-/** Longest delay that a timer takes. */
-const maxTimerMs = 2_147_483_647
 
 /**
  * What ends one request: its caller, a time limit, or whoever holds it. Made for every call, so an `AbortSignal` is made only where somebody

@@ -37,7 +37,8 @@ const single: ReadonlySet<string> = new Set([
 /** Fields that tell where a body ends: two of them are two ends (RFC 9112, 6.3). */
 const framing: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
 
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+/** What may be the name of a field. */
+export const token: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /** What no head may hold: control characters, and line ends that are not both characters. */
 const foreign = /[^\t\r\n\x20-\x7E\x80-\xFF]|\r(?!\n)|(?<!\r)\n/

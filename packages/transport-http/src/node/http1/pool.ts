@@ -21,7 +21,7 @@ export class Pool implements ConnectionHome {
   readonly #all = new Set<Connection>()
   /** The one that was used last is at the end, and is used first: it is the least likely to be gone. */
   readonly #idle: Connection[] = []
-  #sweep: ReturnType<typeof setTimeout> | undefined
+  #sweep: Disposable | undefined
   #hint: { readonly text: string; readonly ms: number } | undefined
 
   #isClosed = false
@@ -61,7 +61,7 @@ export class Pool implements ConnectionHome {
   close(): void {
     this.#isClosed = true
     for (const connection of this.#all) connection.onGone(undefined)
-    if (this.#sweep !== undefined) clearTimeout(this.#sweep)
+    this.#sweep?.[Symbol.dispose]()
     this.#sweep = undefined
   }
 
@@ -107,7 +107,6 @@ export class Pool implements ConnectionHome {
       const [next] = this.#idle.map(({ freshUntil }) => freshUntil).toSorted((a, b) => a - b)
       if (next !== undefined) this.#sweepAfter(Math.max(1, next - now))
     }
-    this.#sweep = setTimeout(sweep, Math.min(ms, 2_147_483_647))
-    this.#sweep.unref()
+    this.#sweep = systemClock.after(ms, sweep)
   }
 }

@@ -1,10 +1,10 @@
 import type { HttpRequest } from '../../send.ts'
+import { token } from './fields.ts'
 
 /** Fields that HTTP itself owns: with two of them, each end of a connection could take another request for what it got. */
 const owned =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|proxy-connection|te|trailer|upgrade|expect)$/i
 
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const badValue = /[^\t\x20-\x7E\x80-\xFF]/
 
 /** Names that have been looked at, as they are written. Those of one program are few. */
